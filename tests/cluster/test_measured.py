@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Job, needs_namespaces, sibyl, start, wait_until
+from installed_mpis import benchmark_of
 
 from sibyl.cluster.state import NETNS
-from sibyl.errors import CommandError
-from sibyl.mpi.library import find_benchmark
 
 pytestmark = needs_namespaces
 GATHER = ["bench", "gather", "--on", "cluster", "-n", 3, "--algorithms", "native", "--size", "64K"]
@@ -24,10 +23,7 @@ def namespaces() -> set[str]:
 @pytest.fixture
 def bench(job: Job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
     """The words of a measurement under each MPI that there is a benchmark for."""
-    try:
-        find_benchmark(job.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    benchmark_of(job.launcher)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return [*GATHER, "--mpi", job.mpi]
 

@@ -47,7 +47,7 @@ class DebianPackages(unittest.TestCase):
         if os.geteuid() != 0 or shutil.which("dpkg") is None:
             raise unittest.SkipTest("needs root on Debian")
         if installed():
-            raise unittest.SkipTest(f"{' '.join(installed())} are installed already")
+            raise AssertionError(f"installed already; dpkg --purge {' '.join(installed())}")
         cls.files = []
         for name in NAMES:
             found = sorted(options.packages.glob(f"{name}_*.deb"))

@@ -135,6 +135,7 @@ class Recipes(unittest.TestCase):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
         found = [line for line in done.stdout.splitlines() if line.strip().startswith("- ")]
+        self.assertTrue(found, done.stdout)
         self.assertTrue(all("maintainers" in line for line in found), done.stdout)
 
     def easybuild(self, *words, limit=300):

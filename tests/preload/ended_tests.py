@@ -54,7 +54,9 @@ class Communicators(PreloadTest):
                 program = [c_program(PROGRAMS / "churn.c"), times]
                 done = self.succeed(run(program, ranks=3, limit=600 if LONG else None, **extra))
                 of_sibyl = {"scan", "allreduce", "reduce"} if settings else {"scan"}
-                for collectives in served(read_reports(reports)).values():
+                by_rank = served(read_reports(reports))
+                self.assertEqual([*by_rank], [0, 1, 2])
+                for collectives in by_rank.values():
                     self.assertLessEqual(of_sibyl, collectives)
                 files, mappings, memory = zip(
                     *(map(int, line.split()) for line in done.stdout.splitlines()), strict=True

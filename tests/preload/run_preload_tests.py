@@ -153,7 +153,9 @@ class CPrograms(PreloadTest):
         program = c_program(PROGRAMS / "retyped.c")
         extra = {**under_sibyl(), "SIBYL_REPORT": str(reports)}
         self.succeed(run([program], ranks=2, **extra))
-        for report in read_reports(reports):
+        written = read_reports(reports)
+        self.assertEqual(len(written), 2)
+        for report in written:
             counted = [each for each in report["entries"] if each["collective"] == "bcast"]
             self.assertEqual(sum(each["calls"] for each in counted), 4)
             self.assertEqual(sum(each["bytes"] for each in counted), 4 * (1 + 3 * 1000))

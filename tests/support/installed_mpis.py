@@ -1,8 +1,13 @@
 """The MPIs of this machine that programs can be compiled for, for the tests in Python."""
 
+import os
 from pathlib import Path
 
+import pytest
+
+from sibyl.errors import CommandError
 from sibyl.mpi.installation import Launcher, installed_launchers
+from sibyl.mpi.library import find_benchmark
 
 
 def with_compilers() -> list[tuple[Launcher, Path]]:
@@ -14,3 +19,17 @@ def with_compilers() -> list[tuple[Launcher, Path]]:
         if wrapper.exists():
             found.append((launcher, wrapper))
     return found
+
+
+def benchmark_of(launcher: Launcher) -> Path:
+    """The benchmark for an MPI; the test is skipped where there is none.
+
+    Where SIBYL_LIBRARY_DIR says where Sibyl was built, as for `make test`, one that is not there is
+    an error.
+    """
+    try:
+        return find_benchmark(launcher.flavour)
+    except CommandError as error:
+        if "SIBYL_LIBRARY_DIR" in os.environ:
+            raise
+        pytest.skip(str(error))

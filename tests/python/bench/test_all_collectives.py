@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
+from installed_mpis import benchmark_of
 
-from sibyl.errors import CommandError
 from sibyl.experiment.grid import COLLECTIVES
-from sibyl.mpi.library import find_benchmark
 
 QUICK = ["--size", "8,1K", "--iterations", "2", "--warm-up", "1", "--compute", "1ms"]
 
@@ -19,10 +18,7 @@ def test_every_collective_stands_on_one_page(
 ) -> None:
     if mpi.launcher.flavour != "mpich":
         pytest.skip("sixteen jobs: MPICH's, which start sooner, are enough")
-    try:
-        find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    benchmark_of(mpi.launcher)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     words = ["bench", "all", "-n", 2, "--mpi", mpi.option, *QUICK, "--pattern", "none"]
     words += ["--algorithms", "governed,native-again"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
 from forked_command import COMMAND
+from installed_mpis import benchmark_of
 
 from sibyl import algorithms as rows_of
-from sibyl.errors import CommandError
 from sibyl.experiment.grid import IRREGULAR, PERSISTENT, SORTED, TOLD
 from sibyl.experiment.runner import native_variants
 from sibyl.mpi.library import find_benchmark
@@ -25,10 +25,7 @@ QUICK = ["--size", "4K", "--iterations", "3", "--warm-up", "1", "--compute", "1m
 @pytest.fixture
 def bench(sibyl: Sibyl, mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sibyl:
     """The command, with a journal of its own, where there is a benchmark for this MPI."""
-    try:
-        find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    benchmark_of(mpi.launcher)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return sibyl
 

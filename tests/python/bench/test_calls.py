@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cells import around
 from conftest import PROGRAMS, Mpi, Sibyl, assert_usage_error
+from installed_mpis import benchmark_of
 
 from sibyl.bench.calls import (
     judge_calls,
@@ -26,7 +27,6 @@ from sibyl.bench.options import Outputs
 from sibyl.errors import CommandError
 from sibyl.experiment.judge import Chances
 from sibyl.mpi.command_line import launcher_command, launcher_environment
-from sibyl.mpi.library import find_benchmark
 
 pytestmark = pytest.mark.suite
 
@@ -209,10 +209,7 @@ def test_bad_input_is_one_line(sibyl: Sibyl) -> None:
 
 def run_calls(mpi: Mpi, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
     """What the MPI program prints."""
-    try:
-        program = find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    program = benchmark_of(mpi.launcher)
     words = [str(program), "--operators", "bxor", "--repetitions", "5", "--warm-up", "1", *words]
     return subprocess.run(
         launcher_command(mpi.launcher, 2, variables, words),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import PROGRAMS, Mpi, Sibyl
+from installed_mpis import benchmark_of
 
-from sibyl.errors import CommandError
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.library import find_benchmark
 
@@ -36,10 +36,7 @@ def test_ranks_share_a_link_also_where_the_second_node_is_not_full(
 def test_the_clocks_of_several_machines_are_looked_at_while_a_cell_is_measured(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    try:
-        program = find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    program = benchmark_of(mpi.launcher)
     library = tmp_path / "libslow_clock.so"
     slow_clock = ["cc", "-shared", "-fPIC", PROGRAMS / "slow_clock.c", "-o", library, "-ldl"]
     subprocess.run(slow_clock, check=True)

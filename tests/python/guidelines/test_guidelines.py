@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from conftest import Mpi, Sibyl, assert_usage_error
+from installed_mpis import benchmark_of
 
-from sibyl.errors import CommandError
 from sibyl.guidelines.catalogue import GUIDELINES
 from sibyl.guidelines.selection import mpich, openmpi, own
 from sibyl.guidelines.selection.choices import RankRules, Rule
 from sibyl.mpi.command_line import launcher_command, launcher_environment
 from sibyl.mpi.installation import library_of_program
-from sibyl.mpi.library import find_benchmark
 
 pytestmark = pytest.mark.suite
 
@@ -30,10 +29,7 @@ def guidelines(
     sibyl: Sibyl, mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
     """The command, with a journal of its own, where there is a benchmark for this MPI."""
-    try:
-        find_benchmark(mpi.launcher.flavour)
-    except CommandError as error:
-        pytest.skip(str(error))
+    benchmark_of(mpi.launcher)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return lambda *words: sibyl("guidelines", "--mpi", mpi.option, *words)
 

@@ -388,9 +388,8 @@ def test_streams_that_a_launcher_leaves_non_blocking_block_again() -> None:
 
 
 def test_a_python_program_uses_the_mpi_of_its_mpi4py(
-    sibyl: Sibyl, mpi: Mpi, tmp_path: Path
+    sibyl: Sibyl, python: Path, tmp_path: Path
 ) -> None:
-    pytest.importorskip("mpi4py")
     script = tmp_path / "program.py"
     script.write_text(
         "from mpi4py import MPI\n"
@@ -400,7 +399,7 @@ def test_a_python_program_uses_the_mpi_of_its_mpi4py(
         "assert w.rank == 0 or below == w.rank\n"
         "print(w.size, flush=True)\n"
     )
-    result = sibyl("run", "-n", 2, "--quiet", "--", sys.executable, script)
+    result = sibyl("run", "-n", 2, "--quiet", "--", python, script)
     assert result.returncode == 0, result
     assert result.stdout == "2\n2\n"
 

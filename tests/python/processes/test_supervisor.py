@@ -70,6 +70,7 @@ def test_a_second_signal_saves_nobody(tmp_path: Path) -> None:
     noted = tmp_path / "rank"
     command = subprocess.Popen([sys.executable, "-c", code, DIES, str(noted)])
     while not (noted.exists() and noted.read_text().endswith("\n")):
+        assert command.poll() is None
         time.sleep(0.02)
     rank = Identity.of(int(noted.read_text()))
     time.sleep(0.5)  # within the two seconds that it has

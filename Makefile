@@ -44,7 +44,7 @@ docs:  ## build the documentation site and the man pages, and run the examples o
 
 # What is built is not built again: as root that would be with other settings, and leave files of root's.
 install:  ## install what `make` has built last to PREFIX (/usr/local)
-	@ls build/release/lib/libsibyl-*.so > /dev/null 2>&1 || scripts/build
+	@[ -e build/release/.built ] || scripts/build
 	cmake --install build/release --prefix "$(PREFIX)"
 
 clean:  ## remove what was built; .venv stays

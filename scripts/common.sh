@@ -1,4 +1,5 @@
 # What the scripts share: where things are. Sourced by bash scripts, never run.
+unset CDPATH  # cd would print where it went
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 venv="$root/.venv"
 # An MPI of the system comes first; the one in the private environment is there where none was.

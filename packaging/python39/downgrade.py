@@ -107,7 +107,9 @@ def replace_in(path: Path, old: str, new: str) -> None:
 
 
 def main() -> None:
-    copy = Path(sys.argv[1])
+    copy = Path(sys.argv[1]).resolve()
+    if copy == HERE.parents[1]:
+        sys.exit("downgrade: a copy is wanted, since the sources there are replaced")
     package = copy / "python" / "sibyl"
     for path in sorted(package.rglob("*.py")):
         path.write_text(downgraded(path.read_text("utf-8")), "utf-8")

@@ -52,7 +52,8 @@
  * - `MPI_ERR_COMM`: no communicator, or one between two groups
  * - `MPI_ERR_COUNT`: a block of 2 GiB or more, or a negative count
  * - `MPI_ERR_TRUNCATE`: the root's own block is not of the size of the others
- * - `MPI_ERR_NO_MEM`: no memory for the copy (at other ranks MPI_ERR_OTHER)
+ * - `MPI_ERR_NO_MEM`: no memory for the copy (at other ranks MPI_ERR_OTHER; the handler is given
+ *   MPI_ERR_COUNT, by which the ranks agree on it)
  *
  * Thread safety: one call at a time in a process.
  * Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and

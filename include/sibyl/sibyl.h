@@ -11,11 +11,13 @@
  * - `MPI_ERR_OP`
  * - `MPI_ERR_ROOT`: outside the communicator
  * - `MPI_ERR_BUFFER`: null with a positive count and a predefined type; `MPI_IN_PLACE` where it is
- *   not allowed
+ *   not allowed; equal send and receive buffers where the MPI library refuses them
  * - `MPI_ERR_TRUNCATE`: more data than the receiver's arguments have room for
- * - `MPI_ERR_ARG`: a SIBYL_ environment variable is wrong; the error's text names it, except under
- *   MPICH 4.0, which loses such texts
+ * - `MPI_ERR_ARG`: no counts or displacements; a SIBYL_ environment variable is wrong, which the
+ *   error's text names, except under MPICH 4.0, which loses such texts
  * - `MPI_ERR_NO_MEM`
+ * - `MPI_ERR_OTHER`: data in a device's memory could not be copied
+ * - `MPIX_ERR_PROC_FAILED`, `MPIX_ERR_REVOKED`, and what else messages of the MPI library end with
  *
  * Calls are collective over `comm`. Where Sibyl does not serve a call (intercommunicators, settings
  * that say `native`, what the tables do not cover) it calls the MPI library's own collective, on
@@ -51,7 +53,7 @@ SIBYL_EXPORT int SIBYL_Get_version(int* major, int* minor, int* patch);
 
 /** Exclusive scan: rank r receives V_0 (+) ... (+) V_{r-1}; the receive buffer of rank 0 is left
  * untouched. The operands are combined in rank order.
- * Algorithms: ../docs/reference/algorithms.md, J. L. Traeff, algorithm 1. */
+ * Algorithms: docs/reference/algorithms.md, J. L. Traeff, algorithm 1. */
 SIBYL_EXPORT int SIBYL_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm);
 
@@ -73,7 +75,7 @@ SIBYL_EXPORT int SIBYL_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
  * extents. A root with other counts than the ranks send is an error of the program: where it has
  * too little room it raises MPI_ERR_TRUNCATE, and no rank hangs; where one end has an empty block
  * and the other has not, who expects data may wait for ever. Blocks must not overlap.
- * Algorithms: ../docs/reference/algorithms.md, J. L. Traeff, lemmas 2.1 to 2.3. */
+ * Algorithms: docs/reference/algorithms.md, J. L. Traeff, lemmas 2.1 to 2.3. */
 SIBYL_EXPORT int SIBYL_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, const int recvcounts[], const int displs[],
                                MPI_Datatype recvtype, int root, MPI_Comm comm);
@@ -98,13 +100,13 @@ SIBYL_EXPORT int TUW_Scatterv(const void* sendbuf, const int sendcounts[], const
                               MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /** Reduce: the root receives V_0 (+) ... (+) V_{p-1}. Operators that were created as not commuting
- * are applied in rank order. Algorithms: ../docs/reference/algorithms.md. */
+ * are applied in rank order. Algorithms: docs/reference/algorithms.md. */
 SIBYL_EXPORT int SIBYL_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm);
 
 /** Allreduce: every rank receives V_0 (+) ... (+) V_{p-1}, the same bits at all ranks. Operators
  * that were created as not commuting are applied in rank order. Algorithms:
- * ../docs/reference/algorithms.md.
+ * docs/reference/algorithms.md.
  */
 SIBYL_EXPORT int SIBYL_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
@@ -156,10 +158,10 @@ SIBYL_EXPORT int SIBYL_Barrier(MPI_Comm comm);
  * r in seconds from any common origin, `count` the number of ranks; 0 takes back what was said.
  * Collective: all ranks give the same times, which are compared. From the next call on reduce and
  * allreduce, and bcast by an algorithm that follows arrivals, are planned for them, where that is
- * faster (SIBYL_REDUCE in ../docs/reference/environment.md); a wrong pattern costs time and nothing
- * else. Without effect where the MPI library serves the
- * communicator. MPI_ERR_ARG at all ranks, and the pattern stays as it was: times that differ
- * between ranks, are not one per rank, negative, not finite, or more than 1e6 s apart. */
+ * faster (docs/explanation/clairvoyant.md); a wrong pattern costs time and nothing else. Without
+ * effect where the MPI library serves the communicator. MPI_ERR_ARG at all ranks, and the pattern
+ * stays as it was: times that differ between ranks, are not one per rank, negative, not finite, or
+ * more than 1e6 s apart. */
 SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[], int count);
 
 /** @} */
@@ -208,14 +210,16 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *   gatherv and scatterv have linear and native. auto gives allgather(v) and alltoall, up to 64
  *   ranks, an algorithm by which a rank that comes late finds in its buffer what the others have
  *   sent (allgather(v): spread, BDR of J. Proficz, 2021, or the ring for long blocks; alltoall:
- *   shifted)
+ *   shifted), a long allreduce the pre-reduced-ring, and bcast binomial where a call would be
+ *   native
  * - `sibyl_order`: `arrival` (the default): ranks are served in the order in which they are
  *   predicted to arrive; `rank`: always in rank order
  * - `sibyl_background`: `true` (the default) or `false`: whether data moves before a rank has
  *   arrived
  * - `sibyl_outstanding`: how many transfers the root of a linear algorithm has under way at a time,
- *   a whole number up to 1000000, 0: no limit; what SIBYL_OUTSTANDING says if absent. In
- *   the order of the ranks linear-synchronised asks one at a time whatever it says
+ *   and how many sends each rank of a shifted alltoall, a whole number up to 1000000, 0: no limit;
+ * what SIBYL_OUTSTANDING says if absent. In the order of the ranks linear-synchronised asks one at
+ * a time whatever it says
  * - `sibyl_govern`: `true` (the default) or `false`: a gather whose leaves auto has send at once is
  *   compared with one that asks for their blocks, and the faster one serves; SIBYL_GOVERN=0 turns
  *   it off for all requests (docs/explanation/governor.md). Now and then SIBYL_Wait waits until all
@@ -240,7 +244,7 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  * Thread safety: calls for one request one at a time, for different requests from any threads where
  * MPI gives MPI_THREAD_MULTIPLE.
  * Source: J. Proficz, Process arrival pattern aware algorithms for acceleration of scatter and
- * gather operations, 2020, section 3; MPI 4.0, chapter 6.12 for the persistent form. */
+ * gather operations, 2020, section 3; MPI 4.0, section 6.13 for the persistent form. */
 typedef struct SIBYL_Request_object* SIBYL_Request;
 /** No request: what SIBYL_Request_free leaves behind. Compared with ==. */
 #define SIBYL_REQUEST_NULL ((SIBYL_Request)0)
@@ -311,7 +315,8 @@ SIBYL_EXPORT int SIBYL_Request_free(SIBYL_Request* request);
 
 #if MPI_VERSION >= 4
 /** @defgroup large Large counts
- * The same functions with counts of MPI_Count and displacements of MPI_Aint; with MPI 4 and later.
+ * The same functions with counts of MPI_Count and displacements of MPI_Aint, where mpi.h says that
+ * its MPI_VERSION is 4 at least: MPICH 4 and 5, not Open MPI 4 or 5.
  * @{ */
 
 /** SIBYL_Exscan with large counts. */

@@ -88,8 +88,9 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
      "itself."},
     {"SIBYL_SERVE_FROM", "0 to 1000000", "", "calls",
      "From which call of a communicator on the preload serves it: 1 is the first, 0 never. Not "
-     "set: from the third, since one that is used once or twice cannot repay its set-up; "
-     "MPI_COMM_WORLD, which is set up in MPI_Init, from the first. Must be the same on all ranks."},
+     "set: from the third, since one that is used once or twice cannot repay its set-up, on one "
+     "node in part from the hundredth (docs/how-to/preload.md); MPI_COMM_WORLD, which is set up in "
+     "MPI_Init, from the first. Must be the same on all ranks."},
     {"SIBYL_REPRODUCIBLE", "0 or 1", "0", "",
      "1: MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter(_block), MPI_Scan and MPI_Exscan combine in "
      "an "

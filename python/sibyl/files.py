@@ -17,7 +17,7 @@ from rich.console import Console
 from sibyl.errors import CommandError
 from sibyl.paths import closed_directory, is_directory, is_file, is_link, is_there
 from sibyl.streams import NotPrinted, write_stdout
-from sibyl.terminal import Terminal
+from sibyl.terminal import Terminal, is_width_unknown
 
 STDOUT = Path("-")
 # An option, or a word for an argument, and the file that is read by it.
@@ -33,7 +33,7 @@ def console_beside(*outputs: Path | None, width: int | None = None) -> Console:
     """
     stream = sys.stderr if STDOUT in outputs else sys.stdout
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns[:9]) == 0:  # it is not known: Rich would print nothing
+    if is_width_unknown():
         return Terminal(file=stream, width=width or 80)
     if stream.isatty() or columns.isdecimal():
         return Terminal(file=stream)

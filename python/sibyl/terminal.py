@@ -45,6 +45,12 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
+def is_width_unknown() -> bool:
+    """Whether COLUMNS says 0, by which Rich would print nothing."""
+    columns = os.environ.get("COLUMNS", "")
+    return columns.isdecimal() and int(columns[:9]) == 0
+
+
 class Terminal(Console):
     """A console of Rich that prints text as it is: no markup, and nothing that steers a terminal.
 
@@ -52,8 +58,7 @@ class Terminal(Console):
     """
 
     def __init__(self, **options: Any) -> None:
-        columns = os.environ.get("COLUMNS", "")
-        if columns.isdecimal() and int(columns[:9]) == 0:  # not known: Rich would print nothing
+        if is_width_unknown():
             options = {"width": 80, **options}
         super().__init__(**{"markup": False, "emoji": False, **options})
 

@@ -21,6 +21,11 @@ flavours_of() {
   cat "$1/sibyl-mpis.txt" 2> /dev/null
 }
 
+# The lines of a pinned file that are about one package.
+pinned() {  # PACKAGE FILE
+  awk -v package="$1" '/^[a-zA-Z]/ { wanted = index($0, package "==") == 1 } wanted' "$2"
+}
+
 configure() {  # PRESET [CMAKE ARGUMENT...]: quiet unless it fails
   local preset="$1" log abi="$venv/newest-mpich/bin/mpicc_abi" found=()
   shift

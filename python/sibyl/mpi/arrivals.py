@@ -195,6 +195,8 @@ def _sites(
                     "served": root.served,
                     "version": root.version,
                 }
+                if "patterns" in site:
+                    continue  # they are the site's: a recording may have as many as calls
                 known = patterns.get((communicator, one.collective, max(one.root, 0), size), {})
                 site["patterns"] = [
                     {"version": version, "times": [time * 1e-9 for time in known[version]]}

@@ -1,12 +1,13 @@
 """What ranks have recorded is put together."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cells import write_part
 
-from sibyl.mpi.arrivals import merge_arrivals
+from sibyl.mpi.arrivals import Call, Communicator, _sites, merge_arrivals
 
 
 def test_a_recording_joins_the_calls_of_all_ranks(tmp_path: Path) -> None:
@@ -90,3 +91,21 @@ def test_the_processes_of_a_rank_that_moved_are_in_order_by_wall_time(tmp_path: 
     first, second = merge_arrivals(tmp_path, ["app"])["sites"]
     assert first["calls"] == [{"number": 1, "times": [0.0, 3e-9]}]
     assert second["calls"] == [{"number": 1, "times": [0.0, 0.0]}]
+
+
+def test_the_patterns_of_a_site_are_put_together_once_however_many_calls_it_has() -> None:
+    class Versions(dict[int, list[int]]):
+        seen = 0
+
+        def __iter__(self) -> Iterator[int]:
+            self.seen += 1
+            return super().__iter__()
+
+    world = Communicator(0, 2, (0, 1), 0)
+    call = Call("reduce", 0, 8, 1000.0, 2000.0, "clairvoyant", 1)
+    known = Versions({2: [5, 0], 1: [0, 7]})
+    calls = {world: {number: {0: call, 1: call} for number in range(5)}}
+    (site,) = _sites(calls, {(world, "reduce", 0, 8): known}, {})
+    assert len(site["calls"]) == 5
+    assert [pattern["version"] for pattern in site["patterns"]] == [1, 2]
+    assert known.seen == 1

@@ -39,10 +39,12 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> tuple
     # The widest rank cut off at either end whose probability stays below half of the rest.
     tail = (1 - confidence) / 2
     below, cut = 0.0, 0
+    ways, all_ways = 1, 2**n  # to choose `cut` of them, each from the one before
     while cut < n // 2:
-        below += math.comb(n, cut) / 2**n
+        below += ways / all_ways
         if below > tail:
             break
+        ways = ways * (n - cut) // (cut + 1)
         cut += 1
     first = max(cut - 1, 0)
     return ordered[first], ordered[n - 1 - first]

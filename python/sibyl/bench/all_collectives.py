@@ -30,6 +30,7 @@ from sibyl.experiment.runner import Interrupted
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text
 from sibyl.files import console_beside, write_result
+from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
 from sibyl.tables import print_in_parts
 
@@ -74,14 +75,27 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
     for grid in grids:
         check_variants(grid, launcher)
     run = MeasuredRun(grids, launcher, outputs.resume)
-    try:
-        with run.bar("all collectives") as seen:
-            found = run.measure(seen)
-    except Interrupted as signal:
-        return run.interrupted(signal)
+    with run.kept_on_failure():
+        try:
+            with run.bar("all collectives") as seen:
+                found = run.measure(seen)
+        except Interrupted as signal:
+            return run.interrupted(signal)
+        origin = provenance(find_benchmark(launcher.flavour), launcher, list(command))
+        _write(grids, found, outputs, launcher, origin)
+    run.forget()
+    return 3 if any(result.wrong for results in found for result in results) else 0
+
+
+def _write(
+    grids: Sequence[Grid],
+    found: Sequence[Sequence[CellResult]],
+    outputs: Outputs,
+    launcher: Launcher,
+    origin: dict[str, Any],
+) -> None:
     metric = outputs.metric or "absorbed"
     rows = judge([result for results in found for result in results], "native", metric)
-    origin = provenance(find_benchmark(launcher.flavour), launcher, list(command))
     parts = by_grid(grids, found, rows)
     if outputs.json is not None:
         write_result(outputs.json, to_json(parts, origin))
@@ -91,8 +105,6 @@ def run_all(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
         section = page.Section(str(launcher), parts)
         write_result(outputs.page, page.to_html([section], metric, origin))
     print_page(parts, metric, console_beside(*outputs.files().values()))
-    run.forget()
-    return 3 if any(result.wrong for results in found for result in results) else 0
 
 
 def by_grid(

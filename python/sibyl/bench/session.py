@@ -218,12 +218,13 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
     program = find_benchmark(launcher.flavour)
     check_variants(grid, launcher)
     run = MeasuredRun([grid], launcher, outputs.resume)
-    try:
-        with run.bar(collective) as seen:
-            (results,) = run.measure(seen)
-    except Interrupted as signal:
-        return run.interrupted(signal)
-    _write(grid, results, outputs, provenance(program, launcher, list(command)))
+    with run.kept_on_failure():
+        try:
+            with run.bar(collective) as seen:
+                (results,) = run.measure(seen)
+        except Interrupted as signal:
+            return run.interrupted(signal)
+        _write(grid, results, outputs, provenance(program, launcher, list(command)))
     run.forget()
     return 3 if any(result.wrong for result in results) else 0
 

@@ -23,7 +23,7 @@ from sibyl.bench.session import check_variants
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.judge import judge
-from sibyl.experiment.measured_run import MeasuredRun, Seen
+from sibyl.experiment.measured_run import MeasuredRun, Seen, cells_kept_on_failure
 from sibyl.experiment.options import numbers_of, words_of
 from sibyl.experiment.places import find_launcher
 from sibyl.experiment.provenance import provenance
@@ -152,9 +152,10 @@ def run_grid(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int:
         raise CommandError(measured[0].problem)
     status = _measure(measured, end)
     metric = outputs.metric or "absorbed"
-    _tell(measured, metric, outputs, command)
-    whole = all(one.run is not None and _kept(one)[0] == _kept(one)[1] for one in measured)
     runs = [one.run for one in measured if one.run is not None]
+    with cells_kept_on_failure(runs):
+        _tell(measured, metric, outputs, command)
+    whole = all(one.run is not None and _kept(one)[0] == _kept(one)[1] for one in measured)
     if whole:
         for run in runs:
             run.forget()

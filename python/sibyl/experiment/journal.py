@@ -10,8 +10,8 @@ import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
@@ -128,16 +128,40 @@ def _last_byte(path: Path) -> bytes:
         return file.read()
 
 
-def say_kept(journals: Sequence[Journal[T]], total: int, what: str, how: str = AGAIN) -> None:
-    """After an interrupt: what there is, and how to go on.
+def say_kept(
+    journals: Sequence[Journal[T]],
+    total: int,
+    what: str,
+    how: str = AGAIN,
+    why: str = "interrupted; ",
+) -> None:
+    """When a run has ended early: what there is, and how to go on.
 
     Args:
         journals: of the run.
         total: what there is to do.
         what: cells, rows, jobs.
         how: go on with ...
+        why: it has ended, where nothing else says that.
     """
     done = f"{sum(len(journal.read()) for journal in journals)} of {total} {what} are"
     lost = next((journal.problem for journal in journals if journal.problem), "")
     said = f"{done} finished and not kept: {lost}" if lost else f"{done} kept, go on with {how}"
-    print(f"sibyl: interrupted; {said}", file=sys.stderr)
+    print(f"sibyl: {why}{said}", file=sys.stderr)
+
+
+@contextmanager
+def kept_on_failure(journals: Sequence[Journal[T]], total: int, what: str) -> Iterator[None]:
+    """Within: before an error is told, so is what is kept: the command without --resume forgets it.
+
+    Args:
+        journals: of the run.
+        total: what there is to do.
+        what: cells, rows, jobs.
+    """
+    try:
+        yield
+    except Exception:
+        if any(journal.read() for journal in journals):
+            say_kept(journals, total, what, why="")
+        raise

@@ -1,12 +1,12 @@
 """A run over grids: measured one after the other, under one bar, with journals to go on from."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from sibyl.errors import CommandError
 from sibyl.experiment.grid import Cell, Grid
-from sibyl.experiment.journal import AGAIN, Journal, say_kept
+from sibyl.experiment.journal import AGAIN, Journal, kept_on_failure, say_kept
 from sibyl.experiment.places import measure, place
 from sibyl.experiment.provenance import file_hash, processor, programs_hash, settings
 from sibyl.experiment.recording import pattern_paths
@@ -36,7 +36,12 @@ def _contents(grid: Grid, launcher: Launcher) -> list[str]:
 
 
 class MeasuredRun:
-    """Grids that are measured in one place."""
+    """Grids that are measured in one place.
+
+    Attributes:
+        journals: of each of them.
+        done: what was there of each when the run began.
+    """
 
     def __init__(
         self, grids: Sequence[Grid], launcher: Launcher, resume: bool, more: Sequence[str] = ()
@@ -57,17 +62,17 @@ class MeasuredRun:
         self.launcher = launcher
         program = file_hash(find_benchmark(launcher.flavour))
         here = (program, programs_hash(), str(launcher), processor(), settings(), *more)
-        self._journals = [
+        self.journals = [
             Journal(grid.fingerprint(*here, *_contents(grid, launcher)), CellResult.from_json)
             for grid in grids
         ]
-        for journal in self._journals:
+        for journal in self.journals:
             journal.hold()
         if not resume:
             self.forget()
-            for journal in self._journals:
+            for journal in self.journals:
                 journal.hold()  # of the new file
-        self.done = [journal.read() for journal in self._journals]
+        self.done = [journal.read() for journal in self.journals]
 
     @property
     def cells(self) -> int:
@@ -77,7 +82,7 @@ class MeasuredRun:
     def finished(self) -> list[list[CellResult]]:
         """What there is of every grid by now, in the order of its cells."""
         found = []
-        for grid, journal in zip(self.grids, self._journals, strict=True):
+        for grid, journal in zip(self.grids, self.journals, strict=True):
             results = {result.cell: result for result in journal.read()}
             found.append([results[cell] for cell in grid.cells if cell in results])
         return found
@@ -99,7 +104,7 @@ class MeasuredRun:
         found = []
         collectives = {grid.collective for grid in self.grids}
         with signals_interrupt(), place(whole, self.launcher, missing, collectives) as run:
-            for grid, journal in zip(self.grids, self._journals, strict=True):
+            for grid, journal in zip(self.grids, self.journals, strict=True):
                 found.append(measure(grid, journal, lambda cell, grid=grid: seen(grid, cell), run))
         return found
 
@@ -114,14 +119,24 @@ class MeasuredRun:
 
     def say_kept(self, how: str = AGAIN) -> None:
         """After an interrupt."""
-        say_kept(self._journals, self.cells, "cells", how)
+        say_kept(self.journals, self.cells, "cells", how)
 
     def interrupted(self, signal: Interrupted) -> int:
         """Say what is kept; the exit status."""
         self.say_kept()
         return 128 + signal.number
 
+    def kept_on_failure(self) -> AbstractContextManager[None]:
+        """Within: an error that ends the run is told with what is kept."""
+        return cells_kept_on_failure([self])
+
     def forget(self) -> None:
         """When results are written: nothing is left to go on with."""
-        for journal in self._journals:
+        for journal in self.journals:
             journal.forget()
+
+
+def cells_kept_on_failure(runs: Sequence[MeasuredRun]) -> AbstractContextManager[None]:
+    """Within: an error that ends the command is told with what is kept of these runs."""
+    journals = [journal for run in runs for journal in run.journals]
+    return kept_on_failure(journals, sum(run.cells for run in runs), "cells")

@@ -206,21 +206,22 @@ def run_session(wishes: Wishes, outputs: Outputs, command: Sequence[str]) -> int
         learner = Learner(launcher, program, wishes.under == "sibyl")
     plan = make_plan(wishes, learner.candidates if learner else None)
     run = MeasuredRun([grid for grid, _ in plan.parts], launcher, outputs.resume)
-    try:
-        with run.bar("guidelines") as seen:
-            found = run.measure(seen)
-    except Interrupted as signal:
-        return run.interrupted(signal)
-    cells = [
-        (result, group.guidelines)
-        for (_, group), results in zip(plan.parts, found, strict=True)
-        for result in results
-    ]
-    origin = provenance(program, launcher, list(command), "guidelines")
-    findings = judge(cells, plan.unders)
-    flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
-    report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
-    _write(report, outputs, learner)
+    with run.kept_on_failure():
+        try:
+            with run.bar("guidelines") as seen:
+                found = run.measure(seen)
+        except Interrupted as signal:
+            return run.interrupted(signal)
+        cells = [
+            (result, group.guidelines)
+            for (_, group), results in zip(plan.parts, found, strict=True)
+            for result in results
+        ]
+        origin = provenance(program, launcher, list(command), "guidelines")
+        findings = judge(cells, plan.unders)
+        flavour = wishes.mpi or "" if wishes.simulated else launcher.flavour
+        report = Report(flavour, plan.parts[0][0].iterations, plan.unders, cells, findings, origin)
+        _write(report, outputs, learner)
     run.forget()
     return 3 if report.wrong else 0
 

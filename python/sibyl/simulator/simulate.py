@@ -9,7 +9,7 @@ from pathlib import Path
 from sibyl import __version__, _core
 from sibyl.errors import CommandError, counted
 from sibyl.experiment.grid import SHAPES, make_cells
-from sibyl.experiment.journal import Journal, say_kept
+from sibyl.experiment.journal import Journal, kept_on_failure, say_kept
 from sibyl.experiment.options import recorded_pattern, words_of
 from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.units import read_size, read_time
@@ -120,29 +120,35 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     journal = Journal(fingerprint, partial(Row.from_json, entrants=entrants))
     if not outputs.resume:
         journal.forget()
-    interrupted = False
-    try:
-        _simulate(settings, problems, entrants, journal)
-    except KeyboardInterrupt:
-        interrupted = True
-    found = {(row.problem, row.contender.name): row for row in journal.read()}
     cells = [(problem, entrant.name) for problem in problems for entrant in entrants]
-    rows = [found[cell] for cell in cells if cell in found]
-    if rows:
-        output.print_table(rows, settings, console_beside(*outputs.files.values()))
-        if outputs.csv is not None:
-            write_result(outputs.csv, output.csv_text(rows, settings))
-        if outputs.json is not None:
-            write_result(outputs.json, output.json_text(rows, settings))
-        if outputs.plot is not None:
-            write_result(outputs.plot, output.draw(rows, settings, outputs.plot))
-    if interrupted:
-        say_kept([journal], len(cells), "rows")
-        return 130
-    for suffix, (problem, contender) in pictures.items():
-        _write_picture(suffix, problem, contender, settings, outputs)
+    with kept_on_failure([journal], len(cells), "rows"):
+        interrupted = False
+        try:
+            _simulate(settings, problems, entrants, journal)
+        except KeyboardInterrupt:
+            interrupted = True
+        found = {(row.problem, row.contender.name): row for row in journal.read()}
+        _write([found[cell] for cell in cells if cell in found], settings, outputs)
+        if interrupted:
+            say_kept([journal], len(cells), "rows")
+            return 130
+        for suffix, (problem, contender) in pictures.items():
+            _write_picture(suffix, problem, contender, settings, outputs)
     journal.forget()
     return 0
+
+
+def _write(rows: Sequence[Row], settings: Settings, outputs: Outputs) -> None:
+    """The table, and the files of the rows; nothing where there are none."""
+    if not rows:
+        return
+    output.print_table(rows, settings, console_beside(*outputs.files.values()))
+    if outputs.csv is not None:
+        write_result(outputs.csv, output.csv_text(rows, settings))
+    if outputs.json is not None:
+        write_result(outputs.json, output.json_text(rows, settings))
+    if outputs.plot is not None:
+        write_result(outputs.plot, output.draw(rows, settings, outputs.plot))
 
 
 def _simulate(

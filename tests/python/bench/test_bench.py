@@ -289,6 +289,31 @@ def test_an_interrupted_run_leaves_nothing_and_is_resumed(
     assert not journal.exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bench", "barrier", *QUICK[2:], "--algorithms", "native"],
+        ["guidelines", "--collectives", "gather", "--blocks", "1", "--iterations", "2"],
+    ],
+)
+def test_a_full_disk_under_the_results_loses_no_cell(
+    bench: Sibyl, mpi: Mpi, words: list[str]
+) -> None:
+    if mpi.launcher.flavour != "mpich":
+        pytest.skip("MPICH's jobs, which start sooner, are enough")
+    words = [*words, "-n", "2", "--mpi", mpi.option]
+    result = bench(*words, "--json", "/dev/full")
+    assert result.returncode == 2, result
+    kept, why = result.stderr.splitlines()[-2:]
+    assert "cells are kept, go on with the same command and --resume" in kept
+    assert "/dev/full: cannot be written" in why
+    (journal,) = (bench.directory / "cache" / "sibyl" / "journal").glob("*.jsonl")
+    assert journal.stat().st_size
+    result = bench(*words, "--json", "a.json", "--resume")
+    assert result.returncode == 0, result
+    assert not journal.exists()
+
+
 def test_a_simulated_cluster_repeats_and_forces_rivals(simulated: Sibyl) -> None:
     words = ["bench", "reduce", "--on", "smpi", "-n", 8, "--size", "256K", "--iterations", 2]
     # SMPI's rival that knows who is late writes the receive buffer of every rank.

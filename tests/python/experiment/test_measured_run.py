@@ -14,6 +14,7 @@ from sibyl.experiment.grid import Cell, Grid
 from sibyl.experiment.measured_run import MeasuredRun
 from sibyl.experiment.places import JobRunner
 from sibyl.experiment.provenance import provenance
+from sibyl.experiment.runner import JobFailed
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.simulated import SimulatedLauncher
 from sibyl.mpi.installation import Launcher
@@ -94,7 +95,7 @@ def test_cells_that_are_kept_twice_stand_for_no_other(
     grid = grid_of()
     run = MeasuredRun([grid], checkout, resume=True)
     for _ in range(2):
-        run._journals[0].add(result_of({"native": [1e-3]}, grid.cells[0]))
+        run.journals[0].add(result_of({"native": [1e-3]}, grid.cells[0]))
     del run
     asked = []
     before = measured_run.place
@@ -107,6 +108,34 @@ def test_cells_that_are_kept_twice_stand_for_no_other(
     (found,) = MeasuredRun([grid], checkout, resume=True).measure(lambda *_: None)
     assert asked == [True]
     assert [one.cell for one in found] == [*grid.cells]
+
+
+@pytest.mark.parametrize("finishes", [0, 1])
+def test_an_error_is_told_with_what_is_kept(
+    finishes: int,
+    checkout: SimulatedLauncher,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails(
+        part: Grid, _: str | None, finished: Callable[[CellResult], None], *_more: object
+    ) -> None:
+        for cell in part.cells[:finishes]:
+            finished(result_of({"native": [1e-3]}, cell))
+        raise JobFailed("the benchmark ended with status 1")
+
+    @contextmanager
+    def place(*_: object) -> Iterator[JobRunner]:
+        yield fails
+
+    monkeypatch.setattr(measured_run, "place", place)
+    kept = "sibyl: 1 of 2 cells are kept, go on with the same command and --resume\n"
+    run = MeasuredRun([grid_of()], checkout, resume=False)
+    with pytest.raises(JobFailed), run.kept_on_failure():
+        run.measure(lambda *_: None)
+    assert capsys.readouterr().err == kept * finishes
+    del run
+    assert cells_kept(grid_of(), checkout) == finishes
 
 
 def test_settings_and_the_processor_decide_too(

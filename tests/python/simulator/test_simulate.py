@@ -163,6 +163,18 @@ def test_an_interrupted_simulation_is_resumed(
     assert list((tmp_path / "cache").rglob("*.jsonl")) == []
 
 
+def test_a_simulation_whose_results_cannot_be_written_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = Settings("gather", package.Network())
+    wishes = Wishes(ranks="4", size="4K", algorithms="LS,SLS")
+    with pytest.raises(CommandError, match="/dev/full: cannot be written"):
+        simulate.run(settings, wishes, NodeOptions(), Outputs(json=Path("/dev/full")))
+    assert "sibyl: 2 of 2 rows are kept, go on with" in capfd.readouterr().err
+    assert len([*(tmp_path / "cache").rglob("*.jsonl")]) == 1
+
+
 def test_nodes_and_loggp_and_operator_cost_are_taken(sibyl: Sibyl, tmp_path: Path) -> None:
     common = ("simulate", "exscan", "--algorithms", "two-level,123-doubling", *SMALL)
     assert sibyl(*common, "--json", "a.json").returncode == 0

@@ -41,7 +41,11 @@ def to_html(sections: Sequence[Section], metric: str, origin: Mapping[str, Any])
         significance=f"{SIGNIFICANCE:.0%}",
         origin=origin,
         metric=metric,
-        tally=[_tally(section) for section in sections],
+        tally=[
+            _tally(section, contender)
+            for section in sections
+            for contender in contenders_of(section.parts) or [""]
+        ],
         sections=[
             {
                 "title": section.title,
@@ -58,17 +62,18 @@ def to_html(sections: Sequence[Section], metric: str, origin: Mapping[str, Any])
     )
 
 
-def _tally(section: Section) -> dict[str, Any]:
-    """One line of the first table: how many cells are lost, won, and neither."""
-    rows = [row for part in section.parts for row in part.rows if row.verdict != "reference"]
+def _tally(section: Section, contender: str) -> dict[str, Any]:
+    """One line of the first table: how many cells a contender has lost, won, and neither."""
+    parts = [part for part in section.parts if contender in part.grid.algorithms]
+    rows = [row for part in parts for row in part.rows if row.algorithm == contender]
     of = {verdict: [row for row in rows if row.verdict == verdict] for verdict in MARKS}
-    lost = of["SLOWER"] + of["WRONG"]
-    kept = section.kept or (len(rows), len(rows))
+    cells = sum(len(part.grid.cells) for part in parts)
     return {
         "title": section.title,
-        "cells": f"{kept[0]} of {kept[1]}" if kept[0] < kept[1] else str(kept[1]),
-        "slower": len(lost),
-        "worst": f"{max(row.ratio for row in lost):.2f}" if lost else "",
+        "contender": contender,
+        "cells": f"{len(rows)} of {cells}" if len(rows) < cells else str(cells),
+        "slower": len(of["SLOWER"]) + len(of["WRONG"]),
+        "worst": f"{max(row.ratio for row in of['SLOWER']):.2f}" if of["SLOWER"] else "",
         "faster": len(of["faster"]),
         "within": sum(row.is_within for row in rows),
         "best": f"{min(row.ratio for row in of['faster']):.2f}" if of["faster"] else "",

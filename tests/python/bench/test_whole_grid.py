@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,14 @@ from cells import around, result_of
 from conftest import Mpi, Sibyl, assert_usage_error
 from installed_mpis import benchmark_of
 
-from sibyl.bench import all_collectives, whole_grid
+from sibyl.bench import all_collectives, page, whole_grid
 from sibyl.bench.options import Outputs, Wishes
+from sibyl.bench.parts import Part
 from sibyl.bench.whole_grid import make_pieces, run_grid
 from sibyl.errors import CommandError
 from sibyl.experiment import measured_run
-from sibyl.experiment.grid import COLLECTIVES
+from sibyl.experiment.grid import COLLECTIVES, Grid, make_cells
+from sibyl.experiment.judge import judge
 from sibyl.experiment.measured_run import MeasuredRun, Seen
 from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import Launcher
@@ -115,6 +118,28 @@ def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
     page = files.page.read_text()
     assert "there are no namespaces here" in page
     assert "governed / native, 2 ranks" in page
+
+
+def test_the_first_table_of_the_page_has_a_line_for_each_contender() -> None:
+    cells = make_cells([2], [8, 64, 512], ["same"], ["none"], [0.0], [])
+    times = {"native": around(1e-3), "native-again": around(1e-3)}
+    results = [
+        result_of({**times, "governed": around(factor * 1e-3)}, cell, collective="bcast")
+        for factor, cell in zip((2.0, 0.5, 9.0), cells, strict=True)
+    ]
+    results[2] = replace(results[2], wrong={"governed": 1})
+    grid = Grid("bcast", ("native", "governed", "native-again"), (*cells, cells[0]))
+    part = Part(grid, results, judge(results, "native"))
+    nothing = page.Section("nowhere", [], (0, 0), "no cluster")
+    origin = {"date": "today", "sibyl": "1", "command": ["bench"]}
+    text = page.to_html([page.Section("here", [part], (3, 4)), nothing], "run", origin)
+    table = text[text.index("<tbody>") : text.index("</tbody>")]
+    lines = [re.findall("<td[^>]*>([^<]*)", line) for line in table.split("<tr>")[1:]]
+    assert lines == [
+        ["here", "governed", "3 of 4", "2", "2.00", "1", "0.50", "1", "0"],
+        ["here", "native-again", "3 of 4", "0", "", "0", "", "3", "0"],
+        ["nowhere", "", "0", "0", "", "0", "", "0", "0"],
+    ]
 
 
 @pytest.fixture

@@ -117,7 +117,8 @@ def print_memory(places: list[tuple[int, int]], out: Console) -> None:
         words = []
         for name in GENERATORS:
             affordable = ranks <= 512 or name in ("segment-tree", "fast")
-            words.append(f"{peak_bits_per_cell(name, ranks, segments):.1f}" if affordable else "")
+            bits = peak_bits_per_cell(name, ranks, segments) if affordable else None
+            words.append("" if bits is None else f"{bits:.1f}")
         table.add_row(f"{ranks} x {segments}", *words)
     out.print(table)
 
@@ -204,12 +205,12 @@ def clairvoyant_schedule(
     sizes = [size for size in PAPER if size[0] <= 128] if quick else PAPER + LARGER
     log = Terminal(stderr=True, quiet=not sys.stderr.isatty())
     cells = measure(sizes, GENERATORS, instances, budget, seed, log)
-    out = console_beside(csv)
-    print_tables(cells, out)
-    print_repairs(128 if quick else 512, min(25, instances), seed, out)
-    print_memory([(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)], out)
     if csv is not None:
         write_result(csv, as_csv(cells))
     if plot is not None:
         draw(cells, plot)
+    out = console_beside(csv)
+    print_tables(cells, out)
+    print_repairs(128 if quick else 512, min(25, instances), seed, out)
+    print_memory([(512, 512)] if quick else [(512, 512), (2048, 2048), (4096, 4096)], out)
     return 0

@@ -44,6 +44,12 @@ def print_fitting(
     return left_out
 
 
+def print_left_out(console: Console, columns: Collection[str]) -> None:
+    """Say which columns the tables above went without, if they did."""
+    if columns:
+        console.print(f"no room for {', '.join(columns)}: see --json, or have more COLUMNS")
+
+
 def print_in_parts(
     console: Console, make: Callable[[Sequence[Column]], Table], columns: Sequence[Column]
 ) -> None:

@@ -19,7 +19,7 @@ from sibyl.experiment.grid import BARE, IRREGULAR, Cell, Grid
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE, Row
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import size_text, time_text
-from sibyl.tables import print_fitting, print_in_parts, without
+from sibyl.tables import print_fitting, print_in_parts, print_left_out, without
 
 CSV_COLUMNS = (
     *("collective", "mpi", "ranks", "bytes", "block", "counts", "pattern", "max_delay_us"),
@@ -146,19 +146,19 @@ def _cell_table(
 
 def print_table(grid: Grid, rows: Sequence[Row], console: Console, metric: str) -> None:
     """The table for people: one block per cell, then what must be known to read it."""
-    left_out: list[str] = []
+    left_out: dict[str, None] = {}
     for _, group in itertools.groupby(rows, key=lambda row: id(row.result)):
         block = list(group)
         cell = block[0].result.cell
         title = cell_title(grid, cell)
         headings = _headings(grid, metric)
-        left_out = print_fitting(console, partial(_cell_table, title, block, headings), OPTIONAL)
+        make = partial(_cell_table, title, block, headings)
+        left_out |= dict.fromkeys(print_fitting(console, make, OPTIONAL))
         if block[0].limit:
             console.print(f"  no verdict: {block[0].limit}", style="yellow", highlight=False)
     if len(grid.cells) >= MANY_CELLS:
         print_summary(grid, rows, console)
-    if left_out:
-        console.print(f"no room for {', '.join(left_out)}: see --json, or have more COLUMNS")
+    print_left_out(console, left_out)
     for line in closing_lines(grid, rows, metric):
         console.print(line, highlight=False, soft_wrap=True)
 

@@ -27,7 +27,7 @@ from sibyl.guidelines.judge import (
     times,
 )
 from sibyl.guidelines.report import Report, Section, heading
-from sibyl.tables import print_in_parts, without
+from sibyl.tables import print_in_parts, print_left_out, without
 
 # What a narrow terminal goes without, that first.
 OPTIONAL = ("m'", "m", "least")
@@ -179,8 +179,7 @@ def print_report(report: Report, console: Console) -> None:
         limits = {f.limit for result in section.results for f in report.of_cell(result) if f.limit}
         for limit in sorted(limits):
             console.print(f"  no verdict: {limit}", style="yellow", highlight=False)
-    if left_out:
-        console.print(f"no room for {', '.join(left_out)}: see --json, or have more COLUMNS")
+    print_left_out(console, left_out)
     for line in closing_lines(report):
         style = "red" if VIOLATED in line or "WRONG" in line else ""
         console.print(line, highlight=False, soft_wrap=True, style=style)

@@ -29,7 +29,7 @@ from sibyl.experiment.plots import (
 from sibyl.experiment.units import size_text, time_text
 from sibyl.simulator.model import Network, Nodes
 from sibyl.simulator.session import SIZES_IN_ALL, Problem, Row, Settings, iterations_of
-from sibyl.tables import print_fitting
+from sibyl.tables import print_fitting, print_left_out
 
 COLUMNS = (
     *("collective", "algorithm", "ranks", "bytes", "pattern", "max_delay_us", "iterations"),
@@ -123,8 +123,11 @@ def _block_table(block: Sequence[Row], settings: Settings, left_out: Collection[
 
 def print_table(rows: Sequence[Row], settings: Settings, console: Console) -> None:
     """The table for people."""
+    left_out: dict[str, None] = {}
     for block in blocks(rows):
-        print_fitting(console, partial(_block_table, block, settings), OPTIONAL)
+        make = partial(_block_table, block, settings)
+        left_out |= dict.fromkeys(print_fitting(console, make, OPTIONAL))
+    print_left_out(console, left_out)
     text = f"simulated: {network_text(settings.network)}"
     text += f"; {settings.lanes} lanes" if settings.lanes != 1 else ""
     console.print(text, highlight=False, soft_wrap=True)

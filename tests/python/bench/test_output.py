@@ -91,6 +91,14 @@ def test_tables_fit_80_columns_with_every_word_whole(cells: int) -> None:
     assert "no room for absorbed, quartiles" in narrow
 
 
+def test_what_tables_go_without_is_told_of_all_not_of_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left_out = iter([["absorbed"], ["absorbed", "quartiles"], []])
+    monkeypatch.setattr(output, "print_fitting", lambda *_: next(left_out))
+    assert "no room for absorbed, quartiles: see --json" in printed_in(80, "run", 3)
+
+
 def test_the_time_that_is_judged_stands_first() -> None:
     for metric, first, later in (("run", "run time", "elapsed"), ("elapsed", "elapsed", "run ti")):
         (headings, *_) = [

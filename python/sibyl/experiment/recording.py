@@ -14,6 +14,7 @@ Where the costs of messages were measured, `message_seconds` is what one of the 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,13 @@ def _no_recording(path: Path, error: Exception) -> CommandError:
     return CommandError(f"{path} is no recording of `sibyl run --record`: {reason}")
 
 
+@lru_cache(maxsize=1)
 def parse_recording(path: Path, text: str) -> list[Site]:
-    """As read_recording, of a file whose text was read."""
+    """As read_recording, of a file whose text was read.
+
+    The last one is kept, to be read and not changed: every collective of `bench all` asks for it.
+    By its text, since a file may be written twice within a tick of its clock.
+    """
     try:
         data = json.loads(text)
         if data["format"] != FORMAT or data["version"] != 1:

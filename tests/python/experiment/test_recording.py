@@ -7,6 +7,8 @@ import pytest
 from cells import write_part
 
 from sibyl.errors import CommandError
+from sibyl.experiment import recording
+from sibyl.experiment.grid import COLLECTIVES
 from sibyl.experiment.options import recorded_pattern
 from sibyl.experiment.recording import choose_site, pattern_text, read_recording
 from sibyl.mpi.arrivals import merge_arrivals
@@ -64,6 +66,27 @@ def test_the_site_of_a_collective_and_its_size_is_taken_or_asked_for(tmp_path: P
     assert text == f"flat,{name}#3"
     assert beside is not None and beside.collective == "scan"
     assert recorded_pattern("flat,uniform", "scan", []) == ("flat,uniform", None)
+
+
+def test_a_recording_is_parsed_once_for_all_collectives_and_anew_when_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    loads = json.loads
+
+    def counted(text: str) -> object:
+        parsed.append(text)
+        return loads(text)
+
+    monkeypatch.setattr(recording.json, "loads", counted)
+    name = write_recording(tmp_path / "recording.json", ("reduce", 8, 1), ("scan", 8, 2))
+    for collective in COLLECTIVES:
+        found, _ = recorded_pattern(f"{name}#0", collective, [])
+        pattern_text(found, 2)
+    assert len(parsed) == 1
+    write_recording(tmp_path / "recording.json", ("reduce", 8, 2), ("scan", 8, 1))
+    assert choose_site(f"{name}#0", "bcast")[1].collective == "reduce"
+    assert len(parsed) == 2
 
 
 def test_an_empty_recording_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -233,17 +233,24 @@ def check_memory(
                 f"--iterations {settings.iterations}: the arrival times of {problem.ranks} ranks "
                 f"take {size_text(drawn)} of memory, this machine has {size_text(limit / 0.8)}"
             )
-        steps = _core.estimate_steps(
-            request_of(problem, contender, settings, numpy.zeros(problem.ranks))
-        )
         record = problem in pictured
-        needed = _core.simulation_memory(problem.ranks, int(steps), record)
-        if needed > limit or steps >= 2**31:
-            raise CommandError(
-                f"{contender.name} on {problem.ranks} ranks has about {steps:.3g} steps and takes "
-                f"about {size_text(needed)} of memory, this machine has {size_text(limit / 0.8)}; "
-                "take fewer ranks or segments"
-            )
+        if settings.collective == "alltoallv":
+            # A message of each pair, sent and received. Even to ask for the plan takes gigabytes
+            # where they do not fit, since each has a size.
+            _check_steps(2.0 * problem.ranks * (problem.ranks - 1), problem, contender, record)
+        request = request_of(problem, contender, settings, numpy.zeros(problem.ranks))
+        _check_steps(_core.estimate_steps(request), problem, contender, record)
+
+
+def _check_steps(steps: float, problem: Problem, contender: Contender, record: bool) -> None:
+    limit = memory_limit()
+    needed = _core.simulation_memory(problem.ranks, int(steps), record)
+    if needed > limit or steps >= 2**31:
+        raise CommandError(
+            f"{contender.name} on {problem.ranks} ranks has about {steps:.3g} steps and takes "
+            f"about {size_text(needed)} of memory, this machine has {size_text(limit / 0.8)}; "
+            "take fewer ranks or segments"
+        )
 
 
 def run_cell(

@@ -16,7 +16,7 @@ import sibyl as package
 from sibyl.errors import CommandError
 from sibyl.node_options import NodeOptions
 from sibyl.placement import Placement
-from sibyl.simulator import calibration, simulate
+from sibyl.simulator import calibration, session, simulate
 from sibyl.simulator import options as simulator_options
 from sibyl.simulator.contenders import Contender, contenders
 from sibyl.simulator.options import Outputs, Wishes
@@ -161,6 +161,19 @@ def test_an_interrupted_simulation_is_resumed(
     assert csv_text(resume=True) == whole
     assert [len(names) for _, names in cells] == [0, 1, 2, 2]
     assert list((tmp_path / "cache").rglob("*.jsonl")) == []
+
+
+def test_an_all_to_all_of_too_many_ranks_is_refused_before_its_sizes_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_late(*_: object) -> None:
+        raise AssertionError("a list of ranks times ranks was to be made")
+
+    monkeypatch.setattr(session, "request_of", too_late)
+    settings = Settings("alltoallv", package.Network())
+    wishes = Wishes(ranks="40000", size="1GiB", algorithms="pairwise")
+    with pytest.raises(CommandError, match=r"pairwise on 40000 ranks has about 3.2e\+09 steps"):
+        simulate.run(settings, wishes, NodeOptions(), Outputs())
 
 
 def test_a_simulation_whose_results_cannot_be_written_is_kept(

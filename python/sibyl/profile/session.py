@@ -48,8 +48,11 @@ def profile_program(
     launch.check(list(program))
     outputs.check(launch.hostfile, program, launch.traces)
     if launch.traces is not None:
-        written = _report(read_world(launch.traces), launch.mpi, outputs, command)
-        return 0 if written else 1
+        world = read_world(launch.traces)
+        if not world.traces:
+            why = world.notes[0] if world.notes else "ranks with SIBYL_PROFILE leave *.trace there"
+            raise CommandError(f"--traces {launch.traces}: no trace to read; {why}")
+        return 0 if _report(world, launch.mpi, outputs, command) else 1
     options = _run_options(launch)
     with scratch_directory(has_other_hosts(options, launch.hostfile)) as directory:
         options = replace(options, variables=recorder_variables(directory))

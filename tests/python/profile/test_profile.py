@@ -431,6 +431,15 @@ def test_ranks_that_end_in_a_call_are_told_with_its_line(sibyl: Sibyl, tmp_path:
     assert "rank 1 ended in none of the calls" in result.stderr
 
 
+def test_a_directory_without_a_trace_to_read_is_refused(sibyl: Sibyl, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    words = ("profile", "--traces", "traces", "--json", "a.json", "--html", "a.html")
+    assert_usage_error(sibyl(*words), "--traces traces: no trace to read", "SIBYL_PROFILE")
+    (tmp_path / "traces" / "host-1.trace").write_text("none")
+    assert_usage_error(sibyl(*words), "no trace to read; host-1.trace cannot be read: ")
+    assert not list(tmp_path.glob("a.*"))
+
+
 def test_bad_input_ends_in_one_line(sibyl: Sibyl, traces: Path) -> None:
     assert_usage_error(sibyl("profile"), "which program")
     assert_usage_error(sibyl("profile", "--traces", "nowhere"), "no such directory")

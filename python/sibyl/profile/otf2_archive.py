@@ -5,6 +5,7 @@ waiting is a region inside. An archive is a directory; the library that writes i
 package otf2.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,12 @@ def write_otf2(profile: Profile, path: Path) -> None:
     otf2 = _library()
     try:
         path.mkdir()
-        with otf2.writer.open(str(path), timer_resolution=TICKS) as archive:
-            _write(profile, archive, otf2)
+        try:
+            with otf2.writer.open(str(path), timer_resolution=TICKS) as archive:
+                _write(profile, archive, otf2)
+        except BaseException:  # half of it would be of no use, and in the way of the next one
+            shutil.rmtree(path, ignore_errors=True)
+            raise
     except Exception as error:  # errors of the library's C part have no class that one may name
         raise CommandError(f"--trace {path}: cannot be written: {error}") from error
 

@@ -212,6 +212,8 @@ def run_session(collective: str, wishes: Wishes, outputs: Outputs, command: Sequ
         raise CommandError("--page, --pieces and --minutes are for bench all and bench grid")
     wishes.check_place()
     grid = make_grid(collective, wishes)
+    if collective not in TOLD and wishes.prediction != Wishes.prediction:
+        raise CommandError(f"--prediction is for {', '.join(TOLD)}; {collective} is told nothing")
     if outputs.plot is not None:
         plots.check_panels(grid.cells)
     launcher = find_launcher(grid.on, wishes.mpi)

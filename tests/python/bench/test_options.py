@@ -3,6 +3,9 @@
 import pytest
 from conftest import Sibyl, assert_usage_error
 
+from sibyl.bench.all_collectives import make_grids
+from sibyl.bench.options import Wishes
+
 
 @pytest.mark.parametrize(
     ("words", "part"),
@@ -28,6 +31,8 @@ def test_files_that_cannot_be_written_are_told_before_anything_is_measured(
         ("clairvoyant-schedule --json a.json", "--json"),
         ("clairvoyant-schedule --ranks 4", "--ranks"),
         ("calls --warm-up 4", "--warm-up: bench calls takes --csv, --json only"),
+        ("gather --prediction none", "--prediction is for reduce, allreduce, bcast; gather is"),
+        ("alltoall --prediction shuffled", "--prediction is for reduce, allreduce, bcast"),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(sibyl: Sibyl, words: str, part: str) -> None:
@@ -46,3 +51,8 @@ def test_options_that_would_be_ignored_are_refused(sibyl: Sibyl, words: str, par
 )
 def test_what_cannot_be_measured_is_refused(sibyl: Sibyl, words: str, part: str) -> None:
     assert_usage_error(sibyl("bench", *words.split()), part)
+
+
+def test_what_some_collectives_hear_is_taken_with_all_of_them() -> None:
+    grids = make_grids(Wishes(prediction="none"))
+    assert {grid.prediction for grid in grids} == {"none"}

@@ -10,7 +10,8 @@
 // Trials. The arm in force - Sibyl's choice at first - is to give way where it costs more than the
 // contender by more than 5 % and more than 200 ns. So its costs are held against the contender's
 // with this margin added, by the rank-sum test (rank_sum.hpp), after 4, 8, 16 and 24 pairs of
-// calls: the first decided look ends the trial. A look decides by chance in at most one case of 70.
+// calls: the first decided look ends the trial. A look decides by chance in at most one case of 70
+// for either side, so in one of 35 at all.
 // After the last one it goes to the side on which more pairs of costs are, so that an arm at the
 // margin goes either way; but nothing was shown, and so the pause until the next trial of the
 // two does not double, and that goes on with what is known already: a loss of a tenth that no 24

@@ -8,8 +8,8 @@
 // Mathematical Statistics 18, 1947.)
 //
 // It is decided at 2.3 standard deviations: with four costs of each only where all of one sample
-// are larger than all of the other, which chance does in one case of 70, with more in one of
-// about 90.
+// are larger than all of the other, which chance does in one case of 70 for either side, with more
+// in one of about 90; for both together in one of 35 and of about 45.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,6 @@ def run_job(command: Sequence[str], environment: Mapping[str, str]) -> int:
             if received:  # between the handler and the start
                 job.send(received[-1])
             terminal.give(job.process.pid)
-            job.send(signal.SIGCONT)  # it may have asked for the terminal too early
             code = _wait(job, terminal)
             job.process.returncode = code
         finally:
@@ -140,9 +139,10 @@ def _wait(job: Supervised, terminal: _Terminal) -> int:
         ended, status = os.waitpid(pid, os.WUNTRACED)
         if ended == pid and not os.WIFSTOPPED(status):
             return os.waitstatus_to_exitcode(status)
-        # A shell's `fg` after its `bg` gives the terminal to us, and says nothing.
+        # It asked before it was lent the terminal, or a shell's `fg` after its `bg` gave that to
+        # us, and said nothing.
         asks = os.WSTOPSIG(status) in (signal.SIGTTIN, signal.SIGTTOU)
-        if not (asks and terminal.has(os.getpgrp())):
+        if not (asks and (terminal.has(pid) or terminal.has(os.getpgrp()))):
             terminal.give(os.getpgrp())
             os.kill(os.getpid(), signal.SIGSTOP)
         terminal.give(pid)

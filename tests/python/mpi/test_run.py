@@ -326,6 +326,49 @@ def test_signals_of_the_program_s_own_go_to_the_launcher() -> None:
     assert done.stdout.splitlines() == [" ".join([numbers] * 3), "0"], done.stderr
 
 
+def test_nothing_is_sent_to_a_launcher_that_nobody_stopped() -> None:
+    """Open MPI's says so where a signal comes; one that stops for the terminal gets it."""
+    pending = "print(signal.SIGCONT in signal.sigpending(), flush=True)"
+    early = "import os, signal, time; time.sleep(0.5); " + pending
+    code = (
+        "import os, signal, sys; from sibyl.processes.job import run_job; "
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCONT}); "
+        f"print(run_job([sys.executable, '-c', {early!r}], os.environ))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.splitlines() == ["False", "0"], done.stderr
+
+
+def test_a_launcher_that_reads_before_it_has_the_terminal_goes_on(tmp_path: Path) -> None:
+    launcher = "print('got=' + input(), flush=True)"
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import os, sys, time; from sibyl.processes import job\n"
+        "give = job._Terminal.give\n"
+        "def late(self, group):\n"
+        "    time.sleep(1); give(self, group)\n"
+        "job._Terminal.give = late\n"
+        f"print('code=' + str(job.run_job([sys.executable, '-c', {launcher!r}], os.environ)))\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, str(script)])
+    output = b""
+    try:
+        os.write(terminal, b"word\n")
+        deadline = time.monotonic() + 20
+        while b"code=" not in output and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.2)[0]:
+                output += os.read(terminal, 4096)
+        assert b"got=word" in output, output
+        assert b"code=0" in output, output
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+
 def in_scratch(directory: Path, body: str, before: str = "") -> subprocess.CompletedProcess[str]:
     """A process that runs `body` in a scratch directory in `directory`, with a file in it."""
     code = (

@@ -11,7 +11,8 @@
  *            revoke   nobody dies: a rank revokes the communicator in the place of that call
  * INDEX      of the calls in the loop, one for each death or revocation
  *
- * Every rank that gets to the end prints a line. */
+ * Every rank that gets to the end prints a line, and who does not get there says where it is when
+ * it is ended. */
 #include <mpi.h>
 
 #include <mpi-ext.h> /* needs what stands in the other */
@@ -69,16 +70,14 @@ static int* send = NULL;
 static int* receive = NULL;
 static int counts[most_ranks], displs[most_ranks];
 static int applications_left = 0; /* until this process dies in an operator; 0: it does not */
-static const char* volatile now = "";
+static const char* volatile now = "init";
 
+/* In one piece, so that ranks do not write into each other's lines. */
 static void hang(int signal) {
-  (void)signal;
-  static const char text[] = "wrong: no end of ";
-  if (write(1, text, sizeof text - 1) < 0 || write(1, now, strlen(now)) < 0 ||
-      write(1, "\n", 1) < 0) {
-    _exit(4);
-  }
-  _exit(3);
+  char line[128] = "wrong: no end of ";
+  strcat(line, now);
+  strcat(line, signal == SIGTERM ? " when ended\n" : "\n");
+  _exit(write(1, line, strlen(line)) < 0 ? 4 : 3);
 }
 
 static void wrong(const char* what, int detail) {
@@ -250,17 +249,20 @@ static MPI_Comm recover(const char* how, int met, int deaths, MPI_Comm comm) {
   alarm(longest);
   now = "shrink";
   if (MPIX_Comm_shrink(comm, &smaller) != MPI_SUCCESS) wrong("shrink", 0);
-  alarm(0);
   MPI_Comm_size(smaller, &found);
   if (found != size - deaths) wrong("size", found);
+  now = "free";
   MPI_Comm_free(&comm);
+  alarm(0);
   MPI_Comm_set_errhandler(smaller, MPI_ERRORS_RETURN);
   return smaller;
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
   signal(SIGALRM, hang);
+  signal(SIGTERM, hang);
+  alarm(longest);
+  MPI_Init(&argc, &argv);
   const char* how = argv[1];
   elements = atoi(argv[2]);
   MPI_Comm comm = MPI_COMM_NULL;
@@ -272,7 +274,9 @@ int main(int argc, char** argv) {
   receive = malloc((size_t)size * elements * sizeof *receive);
   if (send == NULL || receive == NULL || size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Op_create(add, 0, &op);
+  now = "dup";
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  alarm(0);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   for (int fault = 0;; ++fault) {
     MPI_Comm_rank(comm, &rank);

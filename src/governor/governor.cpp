@@ -39,7 +39,11 @@ Arm Governor::Site::next_contender() const {
 }
 
 void Governor::Site::reconsider() {
-  for (std::int64_t& at : next_trial) at = std::min(at, decided_at + Judge::first_pause);
+  const std::int64_t sooner = decided_at + pause_of_changes;
+  for (std::int64_t& at : next_trial) {
+    hurried = hurried || sooner < at;
+    at = std::min(at, sooner);
+  }
 }
 
 [[gnu::hot]] Governor::Site* Governor::find(const Key& key) {
@@ -253,8 +257,12 @@ void Governor::end_trial(Site& site, const SiteVerdict& verdict) {
   }
   if (changes) {
     site.arm = site.contender;
+    site.pause_of_changes = Judge::first_pause;
     site.reconsider();
+  } else if (site.hurried) {
+    site.pause_of_changes = std::min(2 * site.pause_of_changes, Judge::longest_pause);
   }
+  site.hurried = false;
   site.next_trial[static_cast<std::size_t>(loser)] = site.calls + verdict.next_trial;
 }
 

@@ -152,8 +152,12 @@ class Governor {
       if (key.library) return Arm::native;
       return arm == Arm::own ? Arm::challenger : Arm::own;
     }
-    // The next trials of these come no later than after the first pause.
+    // The next trials come no later than after this pause, which doubles as long as trials that are
+    // hurried so find the same, or arrivals that change all the time would have trials all the
+    // time.
     void reconsider();
+    std::int64_t pause_of_changes = 256;  // Judge::first_pause
+    bool hurried = false;
   };
 
   // `stay` is where this rank's is to be noted; nullptr: nowhere.

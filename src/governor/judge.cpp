@@ -200,6 +200,9 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   verdict.next_watch = interval_for(better);
   const bool against_rival = told.contender == told.rival;
   if (record.alarmed && keeps) {
+    if (record.growth == largest_growth) {
+      verdict.next_watch = std::max(verdict.next_watch, calls_for(spent, better, 0, longest_pause));
+    }
     record.growth = std::min(2 * record.growth, largest_growth);
   } else if (against_rival || !keeps) {
     record.growth = alarming_growth;

@@ -27,7 +27,8 @@
 // counts. Where the median has grown by a quarter or fallen by a fifth, or ranks come five times as
 // far apart as they did, or less than a fifth, and by more than a call takes, things are not what
 // they were: a trial against the library begins at once, be another one under way or not. One that
-// then finds that it was not Sibyl's fault doubles what it takes to be alarmed.
+// then finds that it was not Sibyl's fault doubles what it takes to be alarmed; where that is at
+// its end, nobody looks again before the budget allows for what the trial has cost.
 #pragma once
 
 #include <array>

@@ -401,6 +401,36 @@ TEST(Governor, IsAlarmedEverLessWithoutReason) {
   EXPECT_EQ(ranks.site().arm, Arm::own);
 }
 
+// Phases of fifty calls that no growth covers: the budget does.
+TEST(Governor, IsNotAlarmedByEveryPhase) {
+  GovernedRanks ranks;
+  ranks.native_of(100, costs(1 * ms, 3 * ms));
+  const auto in_phases = [](Arm arm, int call, Rank) {
+    const double more = call / 50 % 2 == 0 ? 1 : 20;
+    return more * (arm == Arm::own ? 1 * ms : 3 * ms);
+  };
+  ranks.native_of(1000, in_phases);
+  EXPECT_LT(ranks.native_of(20000, in_phases), 200);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+}
+
+TEST(Governor, TriesEverMoreRarelyWhereArrivalsChangeAllTheTime) {
+  GovernedRanks ranks;
+  const GovernedRanks::Cost slow = costs(10 * ms, 1 * ms);
+  const auto changing = [&](int calls) {
+    int own = 0;
+    for (int i = 0; i < calls; ++i) {
+      const auto version = static_cast<std::uint64_t>(ranks.site().calls);
+      own += ranks.call(slow, GovernedRanks::key_of(1 << 20), version) == Arm::own ? 1 : 0;
+    }
+    return own;
+  };
+  ranks.call(slow);
+  changing(5000);
+  EXPECT_LT(changing(20000), 40);
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
 TEST(Governor, TriesSoonerWhereArrivalsHaveChanged) {
   GovernedRanks ranks;
   const GovernedRanks::Cost slow = costs(3 * ms, 1 * ms);

@@ -130,11 +130,21 @@ def print_sites(sites: list[Site], console: Console) -> None:
     console.print(table)
 
 
-def to_table(sites: list[Site]) -> str:
+def rules_of(table: str) -> list[str]:
+    """The lines of a selection table that hold rules."""
+    lines = table.splitlines()[1:]  # behind the heading
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def to_table(sites: list[Site], in_force: str = "") -> str:
     """The verdicts as a selection table.
 
     A table knows no roots, no operators and no lines: where sites that differ in these alone were
     judged differently, what most calls had holds. Nor is it for persistent requests.
+
+    Args:
+        sites: of the run's report.
+        in_force: the table of the run, whose rules have decided where there are no verdicts.
     """
     votes: dict[tuple[str, int, str], Counter[str]] = defaultdict(Counter)
     times: dict[tuple[str, int, str, str], str] = {}
@@ -162,4 +172,10 @@ def to_table(sites: list[Site]) -> str:
             server = votes[rule].most_common(1)[0][0]
             collective, ranks, sizes = rule
             lines.append(f"{collective} {ranks} {sizes} {server}  # {times[(*rule, server)]}")
+    kept = rules_of(in_force)
+    room = MOST_RULES - len(most)
+    if kept[:room]:
+        lines += ["# of the table in force", *kept[:room]]
+    if kept[room:]:
+        lines.append(f"# {len(kept) - room} more of its rules are left out")
     return "\n".join(lines) + "\n"

@@ -23,7 +23,7 @@ from sibyl.mpi.command_line import (
     launcher_environment,
     rank_environment,
 )
-from sibyl.mpi.governed_report import to_table
+from sibyl.mpi.governed_report import rules_of, to_table
 from sibyl.mpi.installation import (
     Launcher,
     choose_flavour,
@@ -179,8 +179,8 @@ def _run(
     if options.report is not None:
         files[options.report] = json.dumps(report.as_json(words, code), indent=2)
     if options.learn is not None:
-        table = to_table(report.sites()).rstrip("\n")
-        if _has_rules(table) or not is_file(options.learn):
+        table = to_table(report.sites(), _table_in_force(options)).rstrip("\n")
+        if rules_of(table) or not is_file(options.learn):
             files[options.learn] = table
         else:
             say(f"{options.learn}: no verdicts to learn from; the table is as it was")
@@ -203,8 +203,12 @@ def _run(
     return code if all(written) else code or 1
 
 
-def _has_rules(table: str) -> bool:
-    return any(line.strip() and not line.startswith("#") for line in table.splitlines())
+def _table_in_force(options: RunOptions) -> str:
+    path = options.variables.get("SIBYL_TABLE") or os.environ.get("SIBYL_TABLE")
+    try:
+        return Path(path).read_text(encoding="utf-8") if path else ""
+    except (OSError, UnicodeDecodeError):  # the ranks have said so, and had none
+        return ""
 
 
 def _write(path: Path, text: str) -> bool:

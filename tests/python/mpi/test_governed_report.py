@@ -149,6 +149,25 @@ def test_a_table_has_no_more_rules_than_can_be_read():
     assert "36 more sites" in lines[2]
 
 
+def test_what_is_learned_under_a_table_holds_its_rules_too():
+    in_force = "sibyl-selection 1\n# of before\n\nscan 8 * native\n" + "bcast 8 * chain\n" * 64
+    lines = to_table([site("reduce", "native")], in_force).splitlines()
+    rules = [line for line in lines if not line.startswith(("#", "sibyl"))]
+    assert rules[0].startswith("reduce 8 4096-8191 native")
+    assert rules[1:3] == ["scan 8 * native", "bcast 8 * chain"]
+    assert len(rules) == 64
+    assert "2 more of its rules are left out" in lines[-1]
+
+
+def test_a_run_without_verdicts_leaves_the_table_alone(sibyl: Sibyl, mpi: Mpi, tmp_path: Path):
+    table = tmp_path / "learned.table"
+    table.write_text("sibyl-selection 1\nscan 8 * native\n")
+    words = ("run", "-n", 1, "--mpi", mpi.option, "--learn", table, "--", "true")
+    result = sibyl(*words)
+    assert "the table is as it was" in result.stderr
+    assert table.read_text() == "sibyl-selection 1\nscan 8 * native\n"
+
+
 def test_learning_wants_a_governor(sibyl: Sibyl):
     assert_usage_error(sibyl("run", "--no-govern", "--learn", "t", "--", "true"), "--no-govern")
 

@@ -9,6 +9,7 @@
 #include "collectives/operators.hpp"
 #include "collectives/reduction_arguments.hpp"
 #include "executor/faults.hpp"
+#include "selection/model.hpp"
 
 namespace sibyl {
 
@@ -166,31 +167,19 @@ const CommunicatorState::CachedChoice& choose_for(CommunicatorState& state, Coll
   return known;
 }
 
-const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state,
-                                                        Collective collective, MPI_Count count,
-                                                        const DatatypeInfo& type,
-                                                        std::optional<OperatorUse> use,
-                                                        bool commutes, MPI_Count largest) {
-  static constexpr CommunicatorState::CachedChoice native;
-  const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
-  if (!use.has_value() || bytes == 0 || !programs_combine(state, collective, count, type)) {
-    return native;
-  }
-  return choose_for(state, collective, bytes, *use, commutes, static_cast<std::uint32_t>(count),
-                    static_cast<std::uint64_t>(largest) * type.size, type.has_gaps());
-}
-
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
                                                         Collective collective, MPI_Count count,
                                                         const DatatypeInfo& type, MPI_Op op,
                                                         MPI_Count largest) {
+  static constexpr CommunicatorState::CachedChoice native;
   const std::optional<OperatorUse> use = operator_use(state, op, type.handle, type.named);
-  const bool may_reorder = use.has_value() && commutes(op, *use);
   const std::size_t bytes = static_cast<std::size_t>(count) * type.size;
-  if (use.has_value() && bytes != 0) {
-    find_costs(state, caller, collective, bytes, *use, may_reorder);
-  }
-  return choose_reduction(state, collective, count, type, use, may_reorder, largest);
+  if (!use.has_value() || bytes == 0) return native;
+  const bool may_reorder = commutes(op, *use);
+  find_costs(state, caller, collective, bytes, *use, may_reorder);
+  if (!programs_combine(state, collective, count, type)) return native;
+  return choose_for(state, collective, bytes, *use, may_reorder, static_cast<std::uint32_t>(count),
+                    static_cast<std::uint64_t>(largest) * type.size, type.has_gaps());
 }
 
 const Prepared* program_for(CommunicatorState& state, const Algorithm* algorithm,
@@ -231,6 +220,8 @@ int run_prepared(CommunicatorState& state, const Prepared& prepared, CollectiveC
   call.progress_hook = state.progress_hook();
   if (call.piggyback == nullptr) call.window = state.window_for(prepared.header.collective);
   const PlanHeader& header = prepared.header;
+  call.most_sends_to_one =
+      most_sends_to_one(state.known_costs(), call.block_bytes, header.segments);
   const CallShape shape{header.collective, state.rank(), state.size(), header.root};
   return with_host_copies(state, shape, call,
                           [&] { return execute(prepared, call, state.workspace); });

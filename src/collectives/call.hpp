@@ -212,13 +212,8 @@ bool programs_combine(const CommunicatorState& state, Collective collective, MPI
                       const DatatypeInfo& type);
 
 // What choose_for finds for a reduction or a scan of `count` > 0 elements, `largest` of them in a
-// block. The MPI library serves where the operator is unknown (`use` empty) or programs do not
-// combine these.
-const CommunicatorState::CachedChoice& choose_reduction(
-    CommunicatorState& state, Collective collective, MPI_Count count, const DatatypeInfo& type,
-    std::optional<OperatorUse> use, bool commutes = true, MPI_Count largest = 0);
-
-// The same with the operator looked up, and costs measured before where the choice looks at them.
+// block; costs are measured before where the choice looks at them. The MPI library serves where
+// nothing is known of the operator or programs do not combine these.
 const CommunicatorState::CachedChoice& choose_reduction(CommunicatorState& state, Caller caller,
                                                         Collective collective, MPI_Count count,
                                                         const DatatypeInfo& type, MPI_Op op,

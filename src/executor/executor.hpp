@@ -85,6 +85,9 @@ struct CollectiveCall {
   Piggyback* piggyback = nullptr;
   // By which messages to ranks of this node go; nullptr: by MPI, as all others.
   NodeWindow* window = nullptr;
+  // Of a program that cuts a vector into segments and sets no limit itself: how many sends to one
+  // rank may be under way; 0: any number (selection/model.hpp).
+  std::uint32_t most_sends_to_one = 0;
 };
 
 // Returns MPI_SUCCESS or the first error code; MPI_ERR_NO_MEM, before any message, when the

@@ -209,6 +209,7 @@ bool wants_costs(const Settings& settings, const Situation& now) {
     }
     case Collective::exscan:
     case Collective::scan:
+      return scan_wants_costs(settings, now);
     case Collective::gather:
     case Collective::scatter:
       return false;

@@ -16,6 +16,9 @@ inline const Algorithm* choose_scan(const Situation& situation) {
   return rank_scans(situation).best();
 }
 
+// wants_costs() of these collectives.
+bool scan_wants_costs(const Settings& settings, const Situation& situation);
+
 // The segments with which the model takes this pipelined scan to be the fastest.
 SegmentPlan scan_segments(const Algorithm& pipelined, const Situation& situation);
 

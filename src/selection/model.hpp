@@ -24,11 +24,14 @@ inline constexpr std::uint64_t sent_at_once = 16384;
 // taken, which also holds where what a message costs was measured on a busy machine.
 inline constexpr double as_good = 1.25;
 // Ranks that nothing is known of measure costs only for calls that may bring it back, in bytes over
-// a link. What one rank has or wants whole takes the libraries some times what a link needs, also
-// where that is short; what all want gains nothing then (docs/results/performance.md).
+// a link. A vector that one rank has or wants whole, or that passes through all of them, takes the
+// libraries some times what a link needs, also where that is short; what all want gains nothing
+// then (docs/results/performance.md).
 inline double worth_measuring(const Situation& now) {
-  const bool of_one = now.collective == Collective::reduce || now.collective == Collective::bcast;
-  return of_one && now.between_single_ranks() ? 16384 : 65536;
+  const bool passes_whole = now.collective <= Collective::scan ||
+                            now.collective == Collective::reduce ||
+                            now.collective == Collective::bcast;
+  return passes_whole && now.between_single_ranks() ? 16384 : 65536;
 }
 
 // Seconds per byte that an operator combines.
@@ -39,6 +42,15 @@ double gamma_of(OperatorUse use, const Costs& costs);
 double round_cost(double bytes, std::uint64_t leaving);
 // A round of messages to ranks at a distance, where nodes hold `per_node` ranks.
 double shift_cost(double bytes, std::uint64_t distance, std::uint64_t per_node);
+
+// How many segments of a vector of so many bytes may be under way to one rank; 0: any number.
+// Messages that wait for their receivers share the link, and all of them are there when the last
+// is, so that a pipeline passes nothing on until then. Where a link needs longer for one than a
+// receiver to answer, two keep it busy: on 8 hosts at 100 Mbit/s a broadcast of 8 MiB along a chain
+// takes 4.7 times as long as one link carries the vector without this limit, and 1.2 times with it
+// (MPICH 4.0, December 2026). Faster links would be idle most of the time (simulated). Shorter
+// messages have no limit: UCX calls them sent when they are acknowledged.
+std::uint32_t most_sends_to_one(const Costs& costs, std::uint64_t bytes, std::uint32_t segments);
 
 // How long an end of a message is busy with it while others are under way: what one more message
 // costs in a long sequence of them.

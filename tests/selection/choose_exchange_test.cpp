@@ -66,7 +66,7 @@ TEST(ChooseExchange, PipelinesAShortBroadcastWhereATreeTakesMuchLonger) {
   }
 }
 
-TEST(ChooseExchange, MeasuresCostsForShorterVectorsOfOneRankThanOfAll) {
+TEST(ChooseExchange, MeasuresCostsForShorterVectorsThatPassWholeThanOfAll) {
   const auto wants = [](Collective collective, std::uint64_t bytes, Rank per_node = 1) {
     Situation now = between_hosts(collective, bytes, 8);
     now.costs = {};
@@ -82,7 +82,11 @@ TEST(ChooseExchange, MeasuresCostsForShorterVectorsOfOneRankThanOfAll) {
   EXPECT_FALSE(wants(Collective::allreduce, 32768));
   EXPECT_TRUE(wants(Collective::allreduce, 65536));
   EXPECT_FALSE(wants(Collective::reduce_scatter, 65536));
-  EXPECT_FALSE(wants(Collective::exscan, 16384));
+  for (const Collective collective : {Collective::exscan, Collective::scan}) {
+    EXPECT_TRUE(wants(collective, 16384));
+    EXPECT_FALSE(wants(collective, 16383));
+    EXPECT_FALSE(wants(collective, 65536, 2));
+  }
 }
 
 TEST(ChooseExchange, SendsAHugeBlockThroughFewRanks) {

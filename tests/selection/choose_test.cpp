@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "selection/model.hpp"
+
 namespace sibyl {
 namespace {
 
@@ -331,6 +333,33 @@ TEST(Choose, CutsLongVectorsOfScansIntoSegments) {
       }
       now.bytes = 1024;
       EXPECT_FALSE(choose(Settings{}, now)->segments) << ranks << " ranks";
+    }
+  }
+}
+
+TEST(Choose, FewLongSegmentsAreUnderWayOverSlowLinks) {
+  constexpr std::uint64_t mebi = 1 << 20;
+  const Costs slow{.alpha = 50e-6, .overhead = 150e-6, .beta = 8e-8};
+  const Costs fast{.alpha = 3e-6, .overhead = 1e-6, .beta = 2e-10};
+  EXPECT_EQ(most_sends_to_one(slow, mebi, 16), 2U);
+  EXPECT_EQ(most_sends_to_one(slow, mebi, 64), 0U);  // sent at once
+  EXPECT_EQ(most_sends_to_one(slow, mebi, 1), 0U);
+  EXPECT_EQ(most_sends_to_one(fast, mebi, 16), 0U);
+  EXPECT_EQ(most_sends_to_one(fast, 16 * mebi, 16), 2U);
+  EXPECT_EQ(most_sends_to_one({}, mebi, 16), 0U);
+}
+
+// By rendezvous a rank passes nothing on while it waits (model.hpp), and links of 100 Mbit/s take
+// as long for many messages as for few.
+TEST(Choose, SegmentsOfScansAreSentAtOnceOverSlowLinks) {
+  for (const Collective collective : {Collective::exscan, Collective::scan}) {
+    for (const std::uint64_t bytes : {1ULL << 18, 1ULL << 20, 1ULL << 23}) {
+      auto now = situation(collective, 8, bytes, OperatorUse::predefined);
+      now.costs = {.alpha = 50e-6, .overhead = 150e-6, .beta = 8e-8, .gamma = 1e-10};
+      const Algorithm& row = *choose(Settings{}, now);
+      ASSERT_TRUE(row.segments) << row.name;
+      const std::uint64_t segments = segments_for(Settings{}, row, now).segments;
+      EXPECT_LE(bytes, 16384 * segments) << row.name << " of " << bytes << " bytes";
     }
   }
 }

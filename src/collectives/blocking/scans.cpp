@@ -53,9 +53,8 @@ Outcome Scan::serve(CommunicatorState& state, CountedCall& counted, int) const {
   if (now.count == 0) return {};
   call.tag_base = state.tags_of(collective);
   call.block_bytes = static_cast<std::size_t>(now.count) * type.size;
-  const std::optional<OperatorUse> use = operator_use(state, now.op, now.datatype, type.named);
   const CommunicatorState::CachedChoice& choice =
-      choose_reduction(state, collective, now.count, type, use);
+      choose_reduction(state, caller, collective, now.count, type, now.op);
   const bool in_place = is_in_place(now);
   const auto [algorithm, cut] = counted.govern(choice);
   const Prepared* prepared = program_for(state, algorithm, cut, 0, in_place);

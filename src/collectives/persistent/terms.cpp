@@ -317,6 +317,8 @@ void choose_program(CommunicatorState& state, const PersistentOffer& offer, Agre
     call.cut = segments_within(settings, *call.algorithm,
                                situation_of(state, offer, call.collective), call.elements,
                                state.placement(), TagBlocks::tags - PersistentCall::tags_besides);
+    call.call.most_sends_to_one =
+        most_sends_to_one(state.known_costs(), call.bytes, call.cut.segments);
   }
   call.by_arrival = terms.by_arrival != 0 && !fixed;
   if (agreed.dense) choose_challenger(settings, situation_of(state, offer, call.collective), call);

@@ -16,8 +16,13 @@ namespace {
 // are taken. Every plan ends with one under way (tests/planners/verified_test.cpp).
 constexpr std::uint32_t most_sends_where_ranks_die = 32;
 
-PortWindow window_of(const PlanHeader& header) {
+PortWindow window_of(const PlanHeader& header, const CollectiveCall& call) {
   PortWindow window = header.window;
+  const bool cuts_a_vector = header.partition == Partition::vector && header.segments > 1;
+  if (cuts_a_vector && window.sends == 0 && call.most_sends_to_one != 0) {
+    window.sends = call.most_sends_to_one * static_cast<std::uint32_t>(header.ranks);
+    window.sends_to_one = call.most_sends_to_one;
+  }
   if (survives_faults() && header.tag_span > most_sends_where_ranks_die) {
     const std::uint32_t sends = window.sends == 0 ? most_sends_where_ranks_die : window.sends;
     window.sends = std::min(sends, most_sends_where_ranks_die);
@@ -34,7 +39,7 @@ Dataflow::Dataflow(const Prepared& prepared, const CollectiveCall& call, const F
       call_(call),
       frame_(frame),
       work_(workspace),
-      port_(window_of(prepared.header)),
+      port_(window_of(prepared.header, call)),
       window_(call.window),
       in_window_(prepared, call, frame),
       piggybacks_(prepared, call, workspace),

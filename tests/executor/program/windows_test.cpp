@@ -265,16 +265,19 @@ TEST_F(Windows, AFoldKeepsItsOrderHoweverFewSlotsItHas) {
   window = {};
 }
 
-// Messages of 1 MiB that nobody receives stay under way: the next rank sees how many there are.
+// Messages of 1 MiB that nobody receives stay under way: the next rank sees how many there are, and
+// where the plan has no window no more than the call allows.
 TEST_F(Windows, NoMoreSendsAreUnderWayThanTheWindowAllows) {
   if (size_of() < 2) GTEST_SKIP() << "needs two ranks";
   const Duplicate comm;
   constexpr std::size_t per_part = 65536;
-  for (const std::uint32_t allowed : {1U, 2U, 5U}) {
-    SCOPED_TRACE("window " + std::to_string(allowed));
-    window = {.sends = allowed};
+  for (const std::uint32_t sends : {0U, 1U, 2U, 5U}) {
+    SCOPED_TRACE("window " + std::to_string(sends));
+    window = {.sends = sends};
+    const std::uint32_t allowed = sends == 0 ? 2 : sends;
     if (rank_in() == 0) {
       make(&plan_pair, per_part, comm.get());
+      call_.most_sends_to_one = 2;
       run();
     } else if (rank_in() == 1) {
       std::vector<Affine> got(per_part);
@@ -295,6 +298,23 @@ TEST_F(Windows, NoMoreSendsAreUnderWayThanTheWindowAllows) {
     MPI_Barrier(comm.get());
   }
   window = {};
+}
+
+TEST_F(Windows, WithoutALimitAllSendsAreUnderWay) {
+  if (size_of() < 2) GTEST_SKIP() << "needs two ranks";
+  const Duplicate comm;
+  constexpr std::size_t per_part = 64;
+  if (rank_in() == 0) {
+    make(&plan_pair, per_part, comm.get());
+    run();
+  } else if (rank_in() == 1) {
+    int there = 0;
+    while (there == 0) MPI_Iprobe(0, messages - 1, comm.get(), &there, MPI_STATUS_IGNORE);
+    make(&plan_pair, per_part, comm.get());
+    run();
+    EXPECT_EQ(receive_.back(), element(0, messages - 1, per_part - 1));
+  }
+  MPI_Barrier(comm.get());
 }
 
 // Rank 1 takes nothing before rank 2 has everything.

@@ -73,9 +73,8 @@ constexpr std::array<EnvironmentVariable, 45> variables{{
      "Not set: nothing is known. All ranks must be able to read it: a regular file of at most "
      "16 MiB."},
     {"SIBYL_ALPHA", "0 to 4294967295", "0", "nanoseconds",
-     "Latency of a message, for the choice of segments and algorithm of a reduce and of what goes "
-     "to "
-     "all ranks; 0: measured."},
+     "Latency of a message, for the choice of segments and algorithm of a reduce, of scans and of "
+     "what goes to all ranks; 0: measured."},
     {"SIBYL_OVERHEAD", "0 to 4294967295", "0", "nanoseconds",
      "Time that a message adds to a stream of several under way, to many ranks as well; 0: "
      "measured."},

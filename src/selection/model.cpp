@@ -68,15 +68,15 @@ double gamma_of(OperatorUse use) {
   return use == OperatorUse::user ? gamma_user : gamma_predefined;
 }
 
+double gamma_of(OperatorUse use, const Costs& costs) {
+  return use == OperatorUse::user ? std::max(gamma_user, costs.gamma) : costs.gamma;
+}
+
 std::uint32_t most_sends_to_one(const Costs& costs, std::uint64_t bytes, std::uint32_t segments) {
   constexpr double answer = 100e-6;  // seconds
   if (!costs.known() || segments < 2 || bytes <= sent_at_once * segments) return 0;
   const double moving = costs.beta * static_cast<double>(bytes) / segments;
   return moving >= answer ? 2 : 0;
-}
-
-double gamma_of(OperatorUse use, const Costs& costs) {
-  return use == OperatorUse::user ? std::max(gamma_user, costs.gamma) : costs.gamma;
 }
 
 }  // namespace sibyl

@@ -233,6 +233,7 @@ def test_a_program_that_makes_no_mpi_call_says_so(sibyl: Sibyl, mpi: Mpi) -> Non
     result, document = profile(sibyl, "-n", 2, "--mpi", mpi.option, "--", "/bin/true")
     assert result.returncode == 0
     assert "No rank left a trace" in result.stderr
+    assert "No rank left a trace" in (sibyl.directory / "a.html").read_text()
     assert document["ranks"] == 0
 
 

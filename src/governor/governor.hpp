@@ -98,6 +98,7 @@ class Governor {
   static constexpr std::size_t most_pairs = 8;
   static constexpr std::size_t watched = 4;
   static constexpr double not_comparable = -1;
+  static constexpr std::int64_t first_pause = 256;  // calls until the first trial after another
   // When a rank joined a call and left it: seconds of a clock that all ranks share; where they
   // share none, since it has joined.
   struct Stay {
@@ -156,7 +157,7 @@ class Governor {
     // hurried so find the same, or arrivals that change all the time would have trials all the
     // time.
     void reconsider();
-    std::int64_t pause_of_changes = 256;  // Judge::first_pause
+    std::int64_t pause_of_changes = first_pause;
     bool hurried = false;
   };
 

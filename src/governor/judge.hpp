@@ -64,7 +64,7 @@ class Judge {
   static constexpr double margin = 1.05;
   static constexpr double least_margin = 200e-9;
   static constexpr double budget = 0.005;  // of trials, and as much of messages between them
-  static constexpr std::int64_t first_pause = 256;
+  static constexpr std::int64_t first_pause = Governor::first_pause;
   static constexpr std::int64_t longest_pause = 1 << 24;
   static constexpr std::int64_t shortest_interval = 4;
   static constexpr std::int64_t interval_at_first = 16;

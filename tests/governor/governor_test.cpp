@@ -389,28 +389,29 @@ TEST(Judge, TakesInTheLongestTimesAndTheLeastWait) {
 }
 
 // What makes ranks wait may grow without Sibyl's doing.
+// Every other fifty calls take `more` times as long.
+GovernedRanks::Cost in_phases(double own, double native, double more) {
+  return [=](Arm arm, int call, Rank) {
+    return (call / 50 % 2 == 0 ? 1 : more) * (arm == Arm::own ? own : native);
+  };
+}
+
 TEST(Governor, IsAlarmedEverLessWithoutReason) {
   GovernedRanks ranks;
   ranks.native_of(100, costs(1 * ms, 2 * ms));
-  const auto unsteady = [](Arm arm, int call, Rank) {
-    const double more = call / 50 % 2 == 0 ? 1 : 1.8;
-    return more * (arm == Arm::own ? 1 * ms : 2 * ms);
-  };
+  const GovernedRanks::Cost unsteady = in_phases(1 * ms, 2 * ms, 1.8);
   ranks.native_of(500, unsteady);
   EXPECT_LT(ranks.native_of(10000, unsteady), 100);
   EXPECT_EQ(ranks.site().arm, Arm::own);
 }
 
-// Phases of fifty calls that no growth covers: the budget does.
+// Phases that no growth covers: the budget does.
 TEST(Governor, IsNotAlarmedByEveryPhase) {
   GovernedRanks ranks;
   ranks.native_of(100, costs(1 * ms, 3 * ms));
-  const auto in_phases = [](Arm arm, int call, Rank) {
-    const double more = call / 50 % 2 == 0 ? 1 : 20;
-    return more * (arm == Arm::own ? 1 * ms : 3 * ms);
-  };
-  ranks.native_of(1000, in_phases);
-  EXPECT_LT(ranks.native_of(20000, in_phases), 200);
+  const GovernedRanks::Cost unsteady = in_phases(1 * ms, 3 * ms, 20);
+  ranks.native_of(1000, unsteady);
+  EXPECT_LT(ranks.native_of(20000, unsteady), 200);
   EXPECT_EQ(ranks.site().arm, Arm::own);
 }
 

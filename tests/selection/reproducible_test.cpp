@@ -110,7 +110,7 @@ TEST(Reproducible, WithoutTheSettingTheMomentShows) {
   for (const Collective collective : combining) {
     int differ = 0;
     for (int i = 0; i < 50; ++i) {
-      const Situation now = plain(collective, 36, 1ULL << (16 + i % 8));
+      const Situation now = plain(collective, 36, 1 << 20);
       const Situation moment = of_a_moment(now, random);
       const Settings open;
       const Algorithm* const row = choose(open, now);

@@ -16,6 +16,7 @@ from sibyl._core import algorithms
 from sibyl.terminal import seconds_text
 
 HEADING = "sibyl-selection 1"
+LARGEST_TABLE = 1 << 20  # bytes that the library reads
 SIZELESS = ("gatherv", "scatterv", "alltoallv", "barrier")
 MOST_RULES = 64  # that the reader takes
 
@@ -132,7 +133,9 @@ def print_sites(sites: list[Site], console: Console) -> None:
 
 def rules_of(table: str) -> list[str]:
     """The lines of a selection table that hold rules."""
-    lines = table.splitlines()[1:]  # behind the heading
+    heading, *lines = table.splitlines() or [""]
+    if heading != HEADING:
+        return []
     return [line for line in lines if line.strip() and not line.startswith("#")]
 
 

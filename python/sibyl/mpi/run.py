@@ -15,6 +15,7 @@ from typing import Any
 from sibyl.arguments import parse_setting
 from sibyl.errors import CommandError
 from sibyl.files import stdout_beside, write_result
+from sibyl.inputs import read_text
 from sibyl.mpi import slurm
 from sibyl.mpi.arrivals import EMPTY, merge_arrivals
 from sibyl.mpi.command_line import (
@@ -23,7 +24,7 @@ from sibyl.mpi.command_line import (
     launcher_environment,
     rank_environment,
 )
-from sibyl.mpi.governed_report import rules_of, to_table
+from sibyl.mpi.governed_report import LARGEST_TABLE, rules_of, to_table
 from sibyl.mpi.installation import (
     Launcher,
     choose_flavour,
@@ -204,9 +205,9 @@ def _run(
 
 
 def _table_in_force(options: RunOptions) -> str:
-    path = options.variables.get("SIBYL_TABLE") or os.environ.get("SIBYL_TABLE")
+    path = Path(options.variables.get("SIBYL_TABLE") or os.environ.get("SIBYL_TABLE") or "")
     try:
-        return Path(path).read_text(encoding="utf-8") if path else ""
+        return read_text(path, LARGEST_TABLE) if is_file(path) else ""
     except (OSError, UnicodeDecodeError):  # the ranks have said so, and had none
         return ""
 

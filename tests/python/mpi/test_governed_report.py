@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -157,9 +158,21 @@ def test_what_is_learned_under_a_table_holds_its_rules_too():
     assert rules[1:3] == ["scan 8 * native", "bcast 8 * chain"]
     assert len(rules) == 64
     assert "2 more of its rules are left out" in lines[-1]
+    of_none = to_table([], "no table\nscan 8 * native\n")
+    assert len(of_none.splitlines()) == 2
 
 
-def test_a_run_without_verdicts_leaves_the_table_alone(sibyl: Sibyl, mpi: Mpi, tmp_path: Path):
+@pytest.mark.parametrize("in_force", [None, "/dev/zero", "pipe"])
+def test_a_run_without_verdicts_leaves_the_table_alone(
+    sibyl: Sibyl,
+    mpi: Mpi,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    in_force: str | None,
+):
+    os.mkfifo(tmp_path / "pipe")
+    if in_force is not None:
+        monkeypatch.setenv("SIBYL_TABLE", str(tmp_path / in_force))
     table = tmp_path / "learned.table"
     table.write_text("sibyl-selection 1\nscan 8 * native\n")
     words = ("run", "-n", 1, "--mpi", mpi.option, "--learn", table, "--", "true")

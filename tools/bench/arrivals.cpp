@@ -224,7 +224,7 @@ bool measure_cell(Setting& setting, std::size_t number, const PatternSource& pat
       }
       const Prediction told = contenders[c]->prediction().value_or(options.prediction);
       own[c] = take_turn(setting, *data[c], *contenders[c], calls[c], delay,
-                         predicted(told, times, options.seed + iteration));
+                         predicted(told, times, options.compute_seconds, options.seed + iteration));
     }
     const std::vector<Turn> all = gather_turns(setting, own);
     std::vector<std::vector<double>> errors;

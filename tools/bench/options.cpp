@@ -159,7 +159,7 @@ void add_arrivals(CLI::App& app, Options& options) {
                  "emulated computation without the delay (0.2)")
       ->check(from(0.0))
       ->option_text("SECONDS");
-  const std::string predictions = "right, none, flat, shuffled or one-late";
+  const std::string predictions = "right, none, flat, shuffled, one-late or false-late";
   app.add_option_function<std::string>(
          "--prediction",
          [&options, predictions](const std::string& name) {
@@ -168,7 +168,8 @@ void add_arrivals(CLI::App& app, Options& options) {
            }
          },
          "what Sibyl's reduce, allreduce and bcast are told about the arrivals: right, none, flat, "
-         "shuffled (at other ranks), one-late (the last rank at a tenth of its time) (right)")
+         "shuffled (at other ranks), one-late (the last rank at a tenth of its time), false-late "
+         "(the highest rank later than it comes, by --compute) (right)")
       ->option_text("NAME");
   app.add_option("--alpha", options.alpha, "of the bounds (measured)")
       ->check(from(0.0))

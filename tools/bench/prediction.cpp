@@ -10,12 +10,13 @@
 namespace sibyl::bench {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Prediction>, 5> prediction_names{{
+constexpr std::array<std::pair<std::string_view, Prediction>, 6> prediction_names{{
     {"right", Prediction::right},
     {"none", Prediction::none},
     {"flat", Prediction::flat},
     {"shuffled", Prediction::shuffled},
     {"one-late", Prediction::one_late},
+    {"false-late", Prediction::false_late},
 }};
 
 }  // namespace
@@ -30,7 +31,7 @@ bool prediction_from_name(std::string_view name, Prediction& prediction) {
 }
 
 std::vector<double> predicted(Prediction prediction, std::span<const double> times,
-                              std::uint64_t seed) {
+                              double computation, std::uint64_t seed) {
   std::vector<double> told(times.begin(), times.end());
   switch (prediction) {
     case Prediction::right:
@@ -52,6 +53,9 @@ std::vector<double> predicted(Prediction prediction, std::span<const double> tim
     }
     case Prediction::one_late:
       if (!told.empty()) *std::ranges::max_element(told) /= 10;
+      break;
+    case Prediction::false_late:
+      if (!told.empty()) told.back() += computation;
       break;
   }
   return told;

@@ -72,7 +72,7 @@ class Wishes(MeasureOptions):
     prediction: Annotated[
         str,
         typer.Option(
-            metavar="right|none|flat|shuffled|one-late",
+            metavar="right|none|flat|shuffled|one-late|false-late",
             help="What Sibyl's reduce, allreduce and bcast are told about the arrivals.",
         ),
     ] = "right"

@@ -67,24 +67,28 @@ std::uint32_t circulant_tags(const Circulant& graph, bool both) {
   return most;
 }
 
-void append_ring_sums(const RingSeat& seat, Unit segments, Sums sums, ProgramBuilder& build) {
-  std::uint32_t round = 0;
+void append_ring_sums(const RingSeat& seat, Unit segments, Unit together, Sums sums,
+                      ProgramBuilder& build) {
   const Rank seats = seat.seats;
-  for (Rank t = 0; t + 1 < seats; ++t) {
+  const auto steps = static_cast<Unit>(seats - 1);
+  for (std::uint32_t round = 0; round < steps * segments; ++round) {
+    const Unit first = round / (steps * together) * together;
+    const Unit count = std::min(together, segments - first);
+    const std::uint32_t place = round - first * steps;
+    const auto t = static_cast<Rank>(place / count);
+    const Unit s = first + place % count;
     const Rank given = (2 * seats + seat.own - 1 - t) % seats;
     const Rank taken = (2 * seats + seat.own - 2 - t) % seats;
     const Buffer from = t == 0 && !sums.holds_own ? Buffer::send : sums.buffer;
-    for (Unit s = 0; s < segments; ++s, ++round) {
-      const auto at = [&](Buffer buffer, Rank block) {
-        return ProgramBuilder::slice(buffer, static_cast<Unit>(block) * segments + s);
-      };
-      build.send(seat.next, at(from, given), round);
-      if (sums.holds_own) {
-        build.receive_combine(seat.before, at(sums.buffer, taken), round);
-      } else {
-        build.receive(seat.before, at(sums.buffer, taken), round);
-        build.combine(at(sums.buffer, taken), at(Buffer::send, taken), round);
-      }
+    const auto at = [&](Buffer buffer, Rank block) {
+      return ProgramBuilder::slice(buffer, static_cast<Unit>(block) * segments + s);
+    };
+    build.send(seat.next, at(from, given), round);
+    if (sums.holds_own) {
+      build.receive_combine(seat.before, at(sums.buffer, taken), round);
+    } else {
+      build.receive(seat.before, at(sums.buffer, taken), round);
+      build.combine(at(sums.buffer, taken), at(Buffer::send, taken), round);
     }
   }
 }

@@ -51,8 +51,10 @@ constexpr RingSeat seat_of(Rank ranks, Rank rank) {
 
 // Idea: the sum of a block goes once around the ring and takes up an operand at every rank, and
 // ends at the seat of its number. Blocks have `segments` units, which follow each other. Rounds 0
-// to segments (seats - 1) - 1.
-void append_ring_sums(const RingSeat& seat, Unit segments, Sums sums, ProgramBuilder& build);
+// to segments (seats - 1) - 1. `together` segments of every block take each step one after the
+// other, and have gone around before the next ones begin.
+void append_ring_sums(const RingSeat& seat, Unit segments, Unit together, Sums sums,
+                      ProgramBuilder& build);
 // The way back, from `round` on: every rank sends on what came from the one before, its own block
 // first, all in `receive`. There are `blocks` blocks, of the first so many seats. `open`: the gate
 // of what is not this rank's own.

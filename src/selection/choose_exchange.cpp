@@ -28,7 +28,8 @@ namespace {
 
 constexpr std::array<std::uint32_t, 15> tried{1,  2,  3,  4,  6,  8,   12, 16,
                                               24, 32, 48, 64, 96, 128, 192};
-// Fewer tags than any communicator has for a vector.
+// The tags that any communicator has for a vector at least, and fewer messages than that.
+constexpr std::uint32_t tags_of_a_vector = 1024;
 constexpr std::uint32_t most_messages = 1000;
 // What a link carries in a call takes at least so many latencies of a round where links are to be
 // kept busy.
@@ -324,8 +325,12 @@ SegmentPlan exchange_segments(const Settings& settings, const Algorithm& row,
   const bool blocks_apart =
       partition_of(now.collective) == Partition::blocks && row.name != "all-broadcast";
   const double messages = blocks_apart ? now.ranks : stream.a + 1;
+  // A ring that leaves ranks out may have up to a segment a rank more (pre_reduced_ring.cpp), and
+  // numbers them twice.
+  const bool leaves_out = row.arrivals && now.collective == Collective::allreduce;
   const auto fits = [&](std::uint32_t segments) {
-    return segments == 1 || messages * segments <= most_messages;
+    const bool numbered = !leaves_out || 2 * stream.parts * (segments + 1) <= tags_of_a_vector;
+    return segments == 1 || (numbered && messages * segments <= most_messages);
   };
   SegmentPlan best = planned(1);
   for (const std::uint32_t segments : tried) {

@@ -113,11 +113,12 @@ void expect_robust(Rank ranks, Case which, const Cell& cell) {
     case Case::one_late:
       EXPECT_LE(cell.ratio(), 0.8) << ranks << " ranks";
       break;
-    case Case::nobody_late:  // a rank more in the ring's way than the ring has
-      EXPECT_LE(cell.ratio(), 0.03 + ranks / (ranks - 1.0)) << ranks << " ranks";
+    case Case::nobody_late:
+      EXPECT_LE(cell.ratio(), ranks == 8 ? 1.14 : 1.105) << ranks << " ranks";
       break;
-    default:
-      EXPECT_LE(cell.ratio(), 1.1) << ranks << " ranks, case " << static_cast<int>(which);
+    default:  // with 70 messages in the place of 64 where one of 8 is left out
+      EXPECT_LE(cell.ratio(), ranks == 8 ? 1.115 : 1.1)
+          << ranks << " ranks, case " << static_cast<int>(which);
       break;
   }
 }
@@ -162,8 +163,10 @@ constexpr std::string_view remarks = R"(
 - *Allreduce.* Of p ranks q are in the ring. Where one of these is the last, (p+q-2)/q beta m are left
   after it, in a ring of all 2 (p-1)/p beta m. So many are left out at most that this is 1.1 times as
   long at worst, or one: on 8 ranks one, which is why two late ones gain nothing there, on 12 and 16
-  two, on 48 eight. Where nobody is late each vector that was to come late takes a place in the ring for
-  its operand and one for its result: p/q times the ring's time, 1.14 where one of 8 is left out.
+  two, on 48 eight. The bound is the same where nobody is late: what was to come late is taken in,
+  and its result is sent, while the ring's own parts go around (1.06 times the ring's time where one of 8 is left out).
+  What is above that on 8 ranks is that 70 segments are sent in the place of 64, so that none is longer than what MPI sends
+  at once, which is not simulated; measured, it is 1.09 and told another 1.07 ([one rank late](all-ranks.md#one-rank-late)).
 - *Reduce* by `auto` goes by arrivals where one rank is late by the whole, or half of it where messages
   share links, and by as much as all others are apart; else it is served as if nothing were known
   (`src/selection/choose_reduce.cpp`). By name it uses the pattern where ranks are further apart than the

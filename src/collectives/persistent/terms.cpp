@@ -216,10 +216,10 @@ std::int64_t tag_span_of(CommunicatorState& state, const PersistentCall& call,
 std::int64_t tags_for(CommunicatorState& state, const PersistentCall& call) {
   std::int64_t span = tag_span_of(state, call, *call.algorithm);
   if (call.challenger != nullptr) span = std::max(span, tag_span_of(state, call, *call.challenger));
-  // As a rule enough for a schedule made for arrivals, which may have half a segment a rank more
+  // As a rule enough for a schedule made for arrivals, which may have up to a segment a rank more
   // where late ranks are left out of a ring; one that takes more is not used.
   const std::int64_t segments = call.cut.segments;
-  const std::int64_t scheduled = call.algorithm->arrivals ? 2 * segments + state.size() : 0;
+  const std::int64_t scheduled = call.algorithm->arrivals ? 2 * (segments + state.size()) : 0;
   return std::max(span, scheduled) + PersistentCall::tags_besides;
 }
 

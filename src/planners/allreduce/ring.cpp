@@ -54,7 +54,7 @@ void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   const Rank ranks = request.ranks;
   const Unit pieces = pieces_of(request);
   const RingSeat seat = seat_of(ranks, rank);
-  append_ring_sums(seat, pieces, {Buffer::receive, request.in_place}, build);
+  append_ring_sums(seat, pieces, pieces, {Buffer::receive, request.in_place}, build);
   append_ring_copies(seat, ranks, pieces, static_cast<std::uint32_t>(ranks - 1) * pieces,
                      Gate::on_arrival, build);
   if (ranks == 1 && !request.in_place) {

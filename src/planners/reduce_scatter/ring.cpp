@@ -23,7 +23,8 @@ PlanHeader describe_ring(const PlanRequest& request) {
 void plan_ring(const PlanRequest& request, Rank rank, Program& program) {
   begin_sums(request, static_cast<Unit>(request.ranks) * request.segments, program);
   ProgramBuilder build(program);
-  append_ring_sums(seat_of(request.ranks, rank), request.segments, {Buffer::scratch, false}, build);
+  append_ring_sums(seat_of(request.ranks, rank), request.segments, request.segments,
+                   {Buffer::scratch, false}, build);
   const std::uint32_t rounds = static_cast<std::uint32_t>(request.ranks - 1) * request.segments;
   put_own_block(request, rank, program, rounds == 0 ? 0 : rounds - 1);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrival/splitmix64.hpp"
+#include "planners/ceil_log2.hpp"
 #include "schedule/verify.hpp"
 #include "sibyl/planners.hpp"
 #include "support/page_of_docs.hpp"
@@ -204,6 +205,17 @@ Rounds of_allreduce(const Case& now, Shape shape) {
   });
 }
 
+// From rank 0. All segments come to the last rank; where that is the root, all leave it, and the
+// last of them spreads.
+Rounds of_bcast(const Case& now, Shape shape) {
+  return mean_rounds(now, shape, [&](const auto& times, const auto& rounds) {
+    const ClairvoyantEvents events = make_exchange({times, now.segments, 1.0, 0});
+    const bool root_is_last = rounds.front() == *std::ranges::max_element(rounds);
+    const auto spreads = root_is_last ? ceil_log2(static_cast<std::uint64_t>(now.ranks)) - 1 : 0;
+    return Rounds{after_last(events, rounds), static_cast<double>(now.segments + spreads)};
+  });
+}
+
 // All segments leave the last rank or, where that is the root, come to it.
 Rounds of_reduce(const Case& now, Shape shape) {
   return mean_rounds(now, shape, [&](const auto& times, const auto& rounds) {
@@ -291,6 +303,19 @@ std::string page() {
       "With 240 segments it is " +
       one_by_one(240) +
       ": it is worth cutting vectors finely.\n"
+      "\n"
+      "## A broadcast\n"
+      "\n"
+      "By the same generator, from rank 0 and for the same arrivals. The bound is N rounds, in "
+      "which\n"
+      "all segments come to the last rank, and N + ceil(log2 P) - 1 where none is after the root:\n"
+      "\n";
+  text += table_of([](const Case& now, Shape shape) {
+    const Rounds rounds = of_bcast(now, shape);
+    EXPECT_LT(rounds.ratio(), 1.105) << now.ranks << " ranks, shape " << static_cast<int>(shape);
+    return rounds;
+  });
+  text +=
       "\n"
       "## A reduce\n"
       "\n"

@@ -87,15 +87,15 @@ TEST_P(VerifiedLarge, SamplesUpToTwoThousandRanksAreProved) {
   for (int i = 0; i < (sanitized ? 1 : 6); ++i)
     sample.push_back(static_cast<Rank>(129 + random() % 1871));
   for (const Algorithm& algorithm : algorithms(GetParam())) {
-    int proved = 0;
+    int proofs = 0;
     for (const Rank ranks : sample) {
       if (!fits(algorithm, ranks)) continue;
-      ++proved;
+      ++proofs;
       const auto root = static_cast<Rank>(random() % static_cast<unsigned>(ranks));
       expect_proved(algorithm, ranks, has_root() ? root : 0, random() % 2 == 0);
       if (HasFatalFailure()) return;
     }
-    EXPECT_TRUE(proved > 0 || !is_long()) << algorithm.name;
+    EXPECT_TRUE(proofs > 0 || !is_long()) << algorithm.name;
   }
 }
 

@@ -249,6 +249,15 @@ std::string table_of(Measure measure) {
   return text;
 }
 
+// All of whose ratios are below `limit`.
+std::string table_below(double limit, Rounds (*measure)(const Case&, Shape)) {
+  return table_of([&](const Case& now, Shape shape) {
+    const Rounds rounds = measure(now, shape);
+    EXPECT_LT(rounds.ratio(), limit) << now.ranks << " ranks, shape " << static_cast<int>(shape);
+    return rounds;
+  });
+}
+
 std::string page() {
   std::string text =
       "<!-- Written by tests/planners/clairvoyant/exchange_test.cpp when SIBYL_UPDATE_DOCS=1 is "
@@ -310,11 +319,7 @@ std::string page() {
       "which\n"
       "all segments come to the last rank, and N + ceil(log2 P) - 1 where none is after the root:\n"
       "\n";
-  text += table_of([](const Case& now, Shape shape) {
-    const Rounds rounds = of_bcast(now, shape);
-    EXPECT_LT(rounds.ratio(), 1.105) << now.ranks << " ranks, shape " << static_cast<int>(shape);
-    return rounds;
-  });
+  text += table_below(1.05, of_bcast);
   text +=
       "\n"
       "## A reduce\n"
@@ -325,11 +330,7 @@ std::string page() {
       "or come to the root. A rank may be planned for up to a round before it comes, so that it\n"
       "can be one less:\n"
       "\n";
-  text += table_of([](const Case& now, Shape shape) {
-    const Rounds rounds = of_reduce(now, shape);
-    EXPECT_LT(rounds.ratio(), 1.205) << now.ranks << " ranks, shape " << static_cast<int>(shape);
-    return rounds;
-  });
+  text += table_below(1.205, of_reduce);
   text +=
       "\n"
       "The generator of the first table makes no reduces: what is left after the last arrival it\n"

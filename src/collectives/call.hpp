@@ -138,12 +138,8 @@ class CountedCall {
   // At what site the governor has it, of which nothing but its arguments decides: when it comes
   // again the governor is asked before anything else. As above.
   void settle_site(const CommunicatorState::CachedChoice& choice) const;
-  bool left_by_governor() const {
-    return governed_.site != nullptr && governed_.arm == Arm::native;
-  }
-  bool is_challengers() const {
-    return governed_.site != nullptr && governed_.arm == Arm::challenger;
-  }
+  bool left_by_governor() const { return governed_.arm == Arm::native; }
+  bool is_challengers() const { return governed_.arm == Arm::challenger; }
   // How prediction has the call served.
   void predicted(Service service, std::uint64_t version) {
     service_ = service;

@@ -369,8 +369,7 @@ void CommunicatorState::end_governing() {
 
 void CommunicatorState::report_governed() try {
   if (governing_ == nullptr || !process_.reports()) return;
-  const std::vector<GovernedSite> found = governed_sites(governing_->governor(), false);
-  report.governed.insert(report.governed.end(), found.begin(), found.end());
+  governing_->add_to(report, false);
 } catch (const std::bad_alloc&) {
   return;  // the report lacks some lines
 }

@@ -30,11 +30,36 @@ std::string name_of(const Algorithm* algorithm) {
   return algorithm == nullptr ? std::string() : std::string(algorithm->name);
 }
 
+// What calls by other arms than the cheapest have taken longer, by what each cost in its last
+// trial.
+double lost_by(const Governor::Site& site) {
+  double least = 0;
+  for (const double cost : site.cost) {
+    if (cost > 0 && (least == 0 || cost < least)) least = cost;
+  }
+  double lost = 0;
+  for (std::size_t arm = 0; arm < arm_count; ++arm) {
+    lost += static_cast<double>(site.served[arm]) * std::max(site.cost[arm] - least, 0.0);
+  }
+  return lost;
+}
+
 }  // namespace
 
-std::vector<GovernedSite> governed_sites(const Governor& governor, bool of_request) {
+// All memory now: a rank that found none in the middle would leave the others waiting.
+Governing::Governing(const Parties& parties)
+    : parties_(parties),
+      governor_(parties.id),
+      reports_(parties.rank == 0 ? static_cast<std::size_t>(parties.ranks) : 1) {
+  incoming_.reserve(static_cast<std::size_t>(parties.ranks));
+  outgoing_.reserve(static_cast<std::size_t>(parties.ranks));
+}
+
+Governing::~Governing() { static_cast<void>(finish()); }
+
+void Governing::add_to(CommunicatorReport& report, bool of_request) const {
   std::vector<GovernedSite> sites;
-  for (const Governor::Site& site : governor.sites()) {
+  for (const Governor::Site& site : governor_.sites()) {
     sites.push_back({.collective = site.key.collective,
                      .persistent = of_request,
                      .root = site.key.root,
@@ -48,21 +73,12 @@ std::vector<GovernedSite> governed_sites(const Governor& governor, bool of_reque
                      .calls = static_cast<std::uint64_t>(site.calls),
                      .native_calls = static_cast<std::uint64_t>(site.served[1]),
                      .challenger_calls = static_cast<std::uint64_t>(site.served[2]),
-                     .seconds = site.cost});
+                     .seconds = site.cost,
+                     .lost_seconds = lost_by(site)});
   }
-  return sites;
+  report.governed.insert(report.governed.end(), sites.begin(), sites.end());
+  report.governing_seconds += spent_before_ + spent_.at_work + spent_.waiting;
 }
-
-// All memory now: a rank that found none in the middle would leave the others waiting.
-Governing::Governing(const Parties& parties)
-    : parties_(parties),
-      governor_(parties.id),
-      reports_(parties.rank == 0 ? static_cast<std::size_t>(parties.ranks) : 1) {
-  incoming_.reserve(static_cast<std::size_t>(parties.ranks));
-  outgoing_.reserve(static_cast<std::size_t>(parties.ranks));
-}
-
-Governing::~Governing() { static_cast<void>(finish()); }
 
 // MPI_Wtime need not begin at the same moment on all ranks of a host, and simulated ranks have no
 // other time.
@@ -162,6 +178,7 @@ int Governing::report() {
   if (error != MPI_SUCCESS) return error;
   collected_ = false;
   const auto words = static_cast<int>(governor_.write_report(reports_.front(), spent_));
+  spent_before_ += spent_.at_work + spent_.waiting;
   spent_ = {};
   if (!leads()) {
     error = PMPI_Isend(reports_.front().data(), words, MPI_DOUBLE, 0, parties_.tag, parties_.comm,

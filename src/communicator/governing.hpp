@@ -25,9 +25,6 @@
 
 namespace sibyl {
 
-// For a report. May throw std::bad_alloc.
-std::vector<GovernedSite> governed_sites(const Governor& governor, bool of_request);
-
 class Governing {
  public:
   static constexpr int tags = 2;
@@ -71,6 +68,9 @@ class Governing {
   // to it.
   [[nodiscard]] bool finish();
 
+  // Adds its sites, and what it has taken. May throw std::bad_alloc.
+  void add_to(CommunicatorReport& report, bool of_request) const;
+
   const Governor& governor() const { return governor_; }
   std::int64_t agreements() const { return agreements_; }
 
@@ -103,7 +103,8 @@ class Governing {
   Lasted lasted_;
   double joined_ = 0;      // the call that is under way
   Governor::Spent spent_;  // on agreements since the last report
-  double waited_ = 0;      // in the step that is being made
+  double spent_before_ = 0;
+  double waited_ = 0;  // in the step that is being made
   std::int64_t agreements_ = 0;
   bool collected_ = false;
   double waits_since_ = 0;                 // a persistent request; 0: it does not

@@ -46,27 +46,50 @@ void Governor::Site::reconsider() {
   }
 }
 
+std::uint64_t Governor::Key::hash() const {
+  std::uint64_t hash = static_cast<std::uint32_t>(root);
+  for (const int part : {static_cast<int>(collective), static_cast<int>(operator_use), size_class,
+                         line, commutes ? 1 : 0}) {
+    hash = hash << 6U ^ static_cast<std::uint64_t>(part);
+  }
+  return SplitMix64(hash).next();
+}
+
+// Where the site of this key is, or would be.
+[[gnu::hot]] std::size_t Governor::place_of(const Key& key) const {
+  std::size_t place = key.hash() % places_.size();
+  while (places_[place] != 0 && sites_[places_[place] - 1U].key != key) {
+    place = (place + 1) % places_.size();
+  }
+  return place;
+}
+
+[[gnu::hot]] Governor::Site* Governor::known(const Key& key) {
+  const std::uint8_t found = places_[place_of(key)];
+  return found == 0 ? nullptr : &sites_[found - 1U];
+}
+
 [[gnu::hot]] Governor::Site* Governor::find(const Key& key) {
   if (last_found_ < sites_.size() && sites_[last_found_].key == key) return &sites_[last_found_];
-  Site* of_further_roots = nullptr;
-  int roots = 0;
-  for (Site& site : sites_) {
-    if (!site.key.equals_but_for_root(key)) continue;
-    if (site.key.root == key.root) {
-      last_found_ = static_cast<std::size_t>(&site - sites_.data());
-      return &site;
-    }
-    if (site.key.root == no_rank) of_further_roots = &site;
-    ++roots;
+  if (Site* const site = known(key)) {
+    last_found_ = static_cast<std::size_t>(site - sites_.data());
+    return site;
   }
   // Lines are numbered by the site of no line, and so are of its root or of all further ones.
-  const bool may_share = key.line == 0;
-  if (may_share && of_further_roots != nullptr) return of_further_roots;
+  Key own = key;
+  if (key.line == 0) {
+    if (Site* const of_further_roots = known(key.with_root(no_rank))) return of_further_roots;
+  }
   if (sites_.size() == most_sites) return nullptr;
+  if (key.line == 0) {
+    const auto roots = std::ranges::count_if(
+        sites_, [&](const Site& site) { return site.key.with_root(key.root) == key; });
+    if (roots == most_roots) own = key.with_root(no_rank);
+  }
   Site& site = sites_.emplace_back();
-  site.key = key;
-  if (may_share && roots == most_roots) site.key.root = no_rank;
-  site.sends = key.may_send();
+  site.key = own;
+  site.sends = own.may_send();
+  places_[place_of(own)] = static_cast<std::uint8_t>(sites_.size());
   return &site;
 }
 
@@ -86,22 +109,25 @@ void Governor::Site::reconsider() {
   own.line = line;
   // Half of the room is for sites that are no line's, or those of later calls would find none.
   const bool has_room = sites_.size() < most_sites / 2;
-  if (!has_room && std::ranges::find(sites_, own, &Site::key) == sites_.end()) return all;
-  return find(own);
+  return has_room || known(own) != nullptr ? find(own) : all;
 }
 
 CallTurns Governor::turns_seen(std::size_t site) {
   Key key = sites_[site].key;
   key.line = 0;
-  const Site* const all = find(key);
+  const Site* const all = known(key);
   return all->lines == nullptr ? CallTurns{} : all->lines->turns(all->made);
 }
 
 [[gnu::hot]] Governor::Call Governor::enter(const Key& key, std::uint64_t arrivals,
                                             std::int64_t place) {
   Call call;
-  call.site = off_ ? nullptr : site_of(key, place);
-  if (call.site == nullptr) return call;
+  if (off_) return call;
+  call.site = site_of(key, place);
+  if (call.site == nullptr) {
+    if (key.library) call.arm = Arm::native;
+    return call;
+  }
   Site& site = *call.site;
   ++site.calls;
   if (site.arrivals != arrivals) {
@@ -272,7 +298,7 @@ void Governor::apply(std::span<const SiteVerdict> verdicts) {
     const SiteVerdict& verdict = verdicts[i];
     Key key_of_all = site.key;
     key_of_all.line = 0;
-    find(key_of_all)->turns = verdict.turns;
+    known(key_of_all)->turns = verdict.turns;
     site.reported = false;
     site.next_watch = site.reported_at + verdict.next_watch;
     switch (verdict.action) {

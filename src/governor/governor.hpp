@@ -32,11 +32,15 @@
 //
 // Sites of calls that are known to be short send no messages: they have trials only where another
 // site of the communicator has agreed on something, and tell of them when it does so again.
+//
+// Room. All of it is taken at once, since a rank that found none later would part from the others.
+// What comes when there is no more is the library's: nothing would show that it is slower.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -85,13 +89,15 @@ class Governor {
     // Between which the arm in force is tried.
     int contenders() const { return library && challenger != nullptr ? 2 : 1; }
     bool operator==(const Key&) const = default;
-    bool equals_but_for_root(Key other) const {
-      other.root = root;
-      return *this == other;
+    Key with_root(Rank one) const {
+      Key other = *this;
+      other.root = one;
+      return other;
     }
+    std::uint64_t hash() const;
   };
 
-  static constexpr std::size_t most_sites = 32;
+  static constexpr std::size_t most_sites = 128;
   static constexpr int most_roots = 4;  // with sites of their own
   static constexpr std::size_t sites_of_an_agreement = 4;
   static constexpr std::array<int, 4> pairs_of_looks{4, 4, 8, 8};
@@ -163,7 +169,7 @@ class Governor {
 
   // `stay` is where this rank's is to be noted; nullptr: nowhere.
   struct Call {
-    Site* site = nullptr;  // nullptr: more sites than are kept
+    Site* site = nullptr;  // nullptr: it has none, and the library's arm where there is no room
     Arm arm = Arm::own;
     Stay* stay = nullptr;
   };
@@ -234,6 +240,8 @@ class Governor {
   std::span<const Site> sites() const { return sites_; }
 
  private:
+  std::size_t place_of(const Key& key) const;
+  Site* known(const Key& key);
   Site* find(const Key& key);
   Site* site_of(const Key& key, std::int64_t place);
   // Whether a site that may send messages has something to say.
@@ -246,6 +254,9 @@ class Governor {
 
   std::uint64_t communicator_;
   std::vector<Site> sites_;
+  // Where keys lie by their hashes: 1 + the number of the site, 0: none. Half stays free.
+  std::array<std::uint8_t, 2 * most_sites> places_{};
+  static_assert(most_sites <= std::numeric_limits<std::uint8_t>::max());
   std::size_t last_found_ = 0;
   std::int64_t number_ = 0;  // of calls
   std::int64_t reported_at_ = 0;

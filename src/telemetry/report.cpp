@@ -30,6 +30,7 @@ void ProcessReport::merge(const CommunicatorReport& report, int communicator_siz
     line.nanoseconds += count.nanoseconds;
   });
   for (const GovernedSite& site : report.governed) merge(site, communicator_size);
+  governing_seconds_ += report.governing_seconds;
 }
 
 void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
@@ -44,6 +45,7 @@ void ProcessReport::merge(const GovernedSite& site, int communicator_size) {
   all.calls = known.site.calls + site.calls;
   all.native_calls = known.site.native_calls + site.native_calls;
   all.challenger_calls = known.site.challenger_calls + site.challenger_calls;
+  all.lost_seconds = known.site.lost_seconds + site.lost_seconds;
   known.site = std::move(all);
 }
 
@@ -76,9 +78,10 @@ std::string ProcessReport::governed_to_json() const {
     for (std::size_t i = 0; i < arm_count; ++i) {
       json += ",\"" + std::string(arm_names[i]) + "_seconds\":" + json_number(site.seconds[i]);
     }
-    json += '}';
+    json += ",\"lost_seconds\":" + json_number(site.lost_seconds) + "}";
   }
-  return json.empty() ? json : json + "]";
+  if (json.empty()) return json;
+  return json + "],\"governing_seconds\":" + json_number(governing_seconds_);
 }
 
 std::string ProcessReport::costs_to_json() const {

@@ -60,6 +60,8 @@ struct GovernedSite {
   std::uint64_t challenger_calls = 0;
   // By Arm: what a call cost in the last trial of the arm (governor/judge.hpp).
   std::array<double, arm_count> seconds{};
+  // What its calls by other arms than the cheapest have taken longer, by these.
+  double lost_seconds = 0;
 };
 
 // Counters of one communicator: no lock, since its collectives run one at a time.
@@ -101,7 +103,9 @@ class CommunicatorReport {
     }
   }
 
-  std::vector<GovernedSite> governed;  // filled in when the governor ends
+  // Filled in when the governor ends: its sites, and what its agreements have taken on this rank.
+  std::vector<GovernedSite> governed;
+  double governing_seconds = 0;
 
   static constexpr std::size_t rows = 16;  // native and the algorithms of one collective, at most
 
@@ -125,7 +129,8 @@ class ProcessReport {
   // {"version":1,"mpi":...,"rank":...,"world_size":...,"thread":...,"entries":[...]}; `thread` says
   // whether there was one in the background ("runs"), or why not; an entry of the MPI library's
   // says in "reasons" how many of its calls were left to it why. Where there was a governor,
-  // "governed" has its call sites; where costs were measured, "costs" has them.
+  // "governed" has its call sites and "governing_seconds" what it has taken; where costs were
+  // measured, "costs" has them.
   std::string to_json(const std::string& mpi, int rank, int world_size,
                       std::string_view thread) const;
 
@@ -146,6 +151,7 @@ class ProcessReport {
   std::map<std::tuple<Collective, int, bool, int, std::uint64_t, std::string, std::string, int>,
            Governed>
       governed_;
+  double governing_seconds_ = 0;
   std::map<std::pair<std::string, int>, CallCount> lines_of_others_;
   std::map<std::pair<int, int>, Costs> costs_;  // by communicator size and nodes
 };

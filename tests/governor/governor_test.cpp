@@ -463,13 +463,48 @@ TEST(Governor, KeepsSitesApart) {
   EXPECT_TRUE(ranks.site(1).decided);
 }
 
-TEST(Governor, LeavesSitesAloneThatItHasNoRoomFor) {
+TEST(Governor, FindsAsManySitesAsThereIsRoomFor) {
   GovernedRanks ranks(2);
-  for (std::size_t i = 0; i < Governor::most_sites + 3; ++i) {
-    ranks.call(costs(1, 1), GovernedRanks::key_of(1ULL << i, Collective::reduce, 0));
+  std::vector<Governor::Key> keys;
+  for (const Collective collective : {Collective::reduce, Collective::bcast}) {
+    for (Rank root = 0; root < Governor::most_roots; ++root) {
+      for (int bits = 15; bits < 31; ++bits) {
+        keys.push_back(GovernedRanks::key_of(1ULL << bits, collective, root));
+      }
+    }
   }
-  const Governor::Key beyond = GovernedRanks::key_of(1ULL << 40, Collective::reduce, 0);
-  EXPECT_EQ(ranks.native_of(200, costs(3, 1), beyond), 0);
+  ASSERT_EQ(keys.size(), Governor::most_sites);
+  // Every other one is slow.
+  for (int turn = 0; turn < 60; ++turn) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ranks.call(i % 2 == 0 ? costs(3, 1) : costs(1, 3), keys[i]);
+    }
+  }
+  ASSERT_EQ(ranks.of(0).sites().size(), keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Governor::Site& site = ranks.site(i);
+    EXPECT_EQ(site.key, keys[i]);
+    EXPECT_EQ(site.calls, 60);
+    EXPECT_TRUE(site.decided) << i;
+    EXPECT_EQ(site.arm, i % 2 == 0 ? Arm::native : Arm::own) << i;
+  }
+}
+
+TEST(Governor, LeavesToTheLibraryWhatItHasNoRoomFor) {
+  GovernedRanks ranks(2);
+  const auto key_of = [](std::size_t i) {
+    const Collective collective = i % 4 < 2 ? Collective::reduce : Collective::bcast;
+    return GovernedRanks::key_of(1ULL << i / 4, collective, static_cast<Rank>(i % 2));
+  };
+  for (std::size_t i = 0; i < Governor::most_sites + 3; ++i) ranks.call(costs(1, 1), key_of(i));
+  EXPECT_EQ(ranks.of(0).sites().size(), Governor::most_sites);
+  const Governor::Key beyond = key_of(Governor::most_sites + 40);
+  EXPECT_EQ(ranks.native_of(200, costs(1, 3), beyond), 200);
+  EXPECT_EQ(ranks.native_of(50, costs(1, 3), key_of(80)), 5) << "those that are kept are judged";
+  // What the library cannot serve is served as chosen.
+  Governor::Key request = beyond;
+  request.library = false;
+  EXPECT_EQ(ranks.native_of(10, costs(3, 1), request), 0);
 }
 
 TEST(Governor, FurtherRootsShareASite) {

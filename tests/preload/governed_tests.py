@@ -97,6 +97,10 @@ class Governed(PreloadTest):
                 self.assertLessEqual(own, 20)
                 self.assertEqual(site["verdict"], "native")
                 self.assertGreater(site["own_seconds"], 1.05 * site["native_seconds"])
+                lost = own * (site["own_seconds"] - site["native_seconds"])
+                tried = site["challenger_seconds"] - site["native_seconds"]
+                lost += site["challenger_calls"] * max(tried, 0)
+                self.assertAlmostEqual(site["lost_seconds"] / lost, 1, places=3)
 
     def test_where_ranks_are_stopped_and_go_on_again(self):
         rounds = DECIDED_BY + 10

@@ -49,8 +49,11 @@ TEST(Report, HasAVerdictOnEachGovernedSite) {
                           .calls = 100,
                           .native_calls = 95,
                           .challenger_calls = 2,
-                          .seconds = {3e-3, 1.25e-7, 0}});
+                          .seconds = {3e-3, 1.25e-7, 0},
+                          .lost_seconds = 9e-3});
+  one.governing_seconds = 0.5;
   CommunicatorReport other;
+  other.governing_seconds = 0.25;
   other.governed.push_back(one.governed[0]);
   other.governed[0].decided = false;
   other.governed[0].served_by = Arm::own;
@@ -81,6 +84,8 @@ TEST(Report, HasAVerdictOnEachGovernedSite) {
   EXPECT_EQ(sites[1]["native_calls"], 96);
   EXPECT_DOUBLE_EQ(sites[1]["own_seconds"], 3e-3);
   EXPECT_DOUBLE_EQ(sites[1]["native_seconds"], 1.25e-7);
+  EXPECT_DOUBLE_EQ(sites[1]["lost_seconds"], 18e-3) << "of both";
+  EXPECT_DOUBLE_EQ(json["governing_seconds"], 0.75);
   EXPECT_TRUE(sites[1]["challenger"].is_null());
 }
 

@@ -61,6 +61,7 @@ def read_sites(data: Mapping[str, Any]) -> list[Site]:
         }
         site |= {name: int(one[name]) for name in _COUNTS}
         site |= {name: float(one[name]) for name in _SECONDS}
+        site["lost_seconds"] = float(one.get("lost_seconds", 0))
         sites.append(site)
     return sites
 

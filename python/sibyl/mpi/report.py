@@ -8,9 +8,10 @@ The library writes one file per process at MPI_Finalize, rank-<world rank>-<pid>
 
 An entry of the MPI library's own has "reasons" too, where Sibyl has algorithms for the collective:
 how many of its calls were left to the library by choice, since the communicator is not served (or
-not yet), since no algorithm takes their arguments, or since the governor found the library faster
-or tried it. "governed" has the governor's call sites (governed_report.py), "costs" what messages
-and operators were found to cost where choices rest on that, per number of ranks and nodes.
+not yet), since no algorithm takes their arguments, or since the governor found the library faster,
+tried it, or had no room for another call site. "governed" has the governor's call sites
+(governed_report.py), "governing_seconds" what its agreements have taken, "costs" what messages and
+operators were found to cost where choices rest on that, per number of ranks and nodes.
 
 A rank may write several files (a script that starts MPI programs one after the other).
 """
@@ -50,6 +51,7 @@ class Report:
         ranks: per entry, per rank: calls, bytes, seconds.
         reasons: per entry, per rank: calls that were left to the MPI library, by the reason.
         governed: per file of a rank, the call sites that the governor looked at.
+        governing: per rank, what the governor's agreements have taken, in seconds.
         costs: by ranks of a communicator and their nodes, what was measured, in seconds; all
             ranks say the same.
     """
@@ -67,6 +69,7 @@ class Report:
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
     governed: list[list[Site]] = field(default_factory=list)
+    governing: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     costs: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
 
     def sites(self) -> list[Site]:
@@ -107,6 +110,24 @@ class Report:
             if why:
                 merged[-1]["reasons"] = dict(why.most_common())
         return merged
+
+    def governing_costs(self) -> tuple[float, float]:
+        """Seconds a rank: of agreements, and what calls of slower arms took longer."""
+        ranks = max(len(self.present), 1)
+        lost = sum(site["lost_seconds"] for sites in self.governed for site in sites)
+        return sum(self.governing.values()) / ranks, lost / ranks
+
+    def governing_line(self) -> str:
+        """What the governor has cost; empty where it has judged nothing."""
+        if all(site["verdict"] == "undecided" for site in self.sites()):
+            return ""
+        agreeing, lost = self.governing_costs()
+        in_all = sum(entry["seconds_mean"] for entry in self.entries())
+        share = f": {(agreeing + lost) / in_all:.1%} of the time in collectives" if in_all else ""
+        return (
+            f"the governor's agreements took {seconds_text(agreeing)} a rank, and calls by what "
+            f"was found slower {seconds_text(lost)} more than by the other{share}"
+        )
 
     def choice_line(self) -> str:
         """How many calls were served or left to the MPI library by choice; empty without calls.
@@ -166,6 +187,9 @@ class Report:
             "threads": {str(rank): state for rank, state in sorted(self.threads.items())},
             "entries": self.entries(),
             "governed": self.sites(),
+            "governing": dict(
+                zip(("agreements_seconds", "lost_seconds"), self.governing_costs(), strict=True)
+            ),
             "costs": [
                 {"communicator_size": size, "nodes": nodes, **of}
                 for (size, nodes), of in sorted(self.costs.items())
@@ -213,6 +237,7 @@ def merge_reports(directory: Path) -> Report:
             mpi = str(data["mpi"])
             thread = str(data["thread"])
             sites = read_sites(data)
+            governing = float(data.get("governing_seconds", 0))
             costs = _costs_in(data)
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             report.damaged.append(path.name)
@@ -223,6 +248,7 @@ def merge_reports(directory: Path) -> Report:
         report.present.add(rank)
         report.threads[rank] = thread
         report.governed.append(sites)
+        report.governing[rank] += governing
         report.costs |= costs
         for key, values, reasons in entries:
             report.reasons[key][rank].update(reasons)
@@ -279,7 +305,8 @@ def print_report(report: Report, console: Console) -> None:
         print_sites(report.sites(), console)
     elif report.present:
         console.print("sibyl: the program called no collective that Sibyl serves", highlight=False)
-    notes = [line for line in (report.choice_line(), report.thread_line()) if line]
+    lines = (report.choice_line(), report.governing_line(), report.thread_line())
+    notes = [line for line in lines if line]
     notes += report.cost_lines()
     if report.missing:
         shown = ", ".join(str(rank) for rank in report.missing[:8])

@@ -101,7 +101,7 @@ void PersistentRequest::report_governed() {
   guarded(
       [&] {
         CommunicatorReport found;
-        found.governed = governed_sites(governing_->governor(), true);
+        governing_->add_to(found, true);
         process_->add_to_report(found, ranks_);
         return true;
       },

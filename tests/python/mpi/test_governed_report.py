@@ -12,6 +12,7 @@ from conftest import OF_THE_PRELOAD, Mpi, Sibyl, assert_usage_error, compiled
 from rich.console import Console
 
 from sibyl.mpi.governed_report import merge_sites, print_sites, read_sites, served_by, to_table
+from sibyl.mpi.report import merge_reports
 
 pytestmark = pytest.mark.suite
 
@@ -84,6 +85,35 @@ def test_sites_are_merged_by_who_has_seen_most():
 def test_sites_that_are_none_are_refused():
     with pytest.raises(KeyError):
         read_sites({"governed": [{"collective": "bcast"}]})
+
+
+def test_what_governing_has_cost_is_told(tmp_path: Path) -> None:
+    entry = {"collective": "scan", "communicator_size": 2, "algorithm": "native", "calls": 9}
+    for rank, agreements in enumerate((0.5, 1.5)):
+        data = {
+            "mpi": "An MPI",
+            "rank": rank,
+            "world_size": 2,
+            "thread": "not asked for",
+            "entries": [entry | {"bytes": 8, "seconds": 50.0}],
+            "governed": [
+                site("scan", "own", lost_seconds=0.75),
+                site("exscan", "native", lost_seconds=0.25),
+            ],
+            "governing_seconds": agreements,
+        }
+        (tmp_path / f"rank-{rank}-7.json").write_text(json.dumps(data))
+    report = merge_reports(tmp_path)
+    assert report.as_json([], 0)["governing"] == {
+        "agreements_seconds": 1.0,
+        "lost_seconds": 1.0,
+    }
+    assert report.governing_line() == (
+        "the governor's agreements took 1 s a rank, and calls by what was found slower 1 s more "
+        "than by the other: 4.0% of the time in collectives"
+    )
+    report.governed = [[site("scan", "undecided", lost_seconds=0.0)]]
+    assert report.governing_line() == ""
 
 
 def printed(sites: list[dict[str, Any]]) -> str:

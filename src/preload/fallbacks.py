@@ -26,9 +26,11 @@ def fallback(function):
             out.append(f"  if ({' && '.join(failed)}) narrowed.failed = 1;")
         if argument.kind in ARRAYS:
             out.append(f"  sibyl_preload_narrow_array(&narrowed, &a{i}, {buffer}, {entries});")
-    out.append(f"  const word result = narrowed.failed ? error_count : {function.name}({names});")
+    out.append("  const int failed = narrowed.failed;")
+    out.append(f"  const word result = failed ? error_count : {function.name}({names});")
     out.append("  sibyl_preload_release(&narrowed);")
-    out.append("  return result;")
+    refused = f"sibyl_preload_refuse_count({at['comm']})" if "comm" in at else "error_count"
+    out.append(f"  return failed ? {refused} : result;")
     out.append("}")
     return out
 

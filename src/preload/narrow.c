@@ -58,6 +58,12 @@ int sibyl_preload_too_large(word count) {
   return (int64_t)count > INT_MAX || (int64_t)count < INT_MIN;
 }
 
+word sibyl_preload_refuse_count(word comm) {
+  int (*call_handler)(word, int) = (int (*)(word, int))mpi("PMPI_Comm_call_errhandler");
+  if (call_handler != NULL) call_handler(comm, error_count);
+  return error_count;
+}
+
 /* Open MPI's, MPICH's; neither is any buffer's address. */
 int sibyl_preload_is_in_place(word buffer) { return buffer == 1 || buffer == (word)-1; }
 

@@ -48,6 +48,8 @@ struct sibyl_preload_narrowed {
 };
 /* Of a count; one that nobody reads here may hold anything. */
 int sibyl_preload_too_large(word count);
+/* Calls the error handler of the communicator with error_count, which it returns. */
+word sibyl_preload_refuse_count(word comm);
 int sibyl_preload_is_in_place(word buffer);
 /* Puts an array of ints in the place of `*array`, which belongs to `buffer`. One that has no
  * entries or is not significant stays, since nobody reads it. */

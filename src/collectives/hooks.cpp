@@ -48,7 +48,9 @@ void after_finalize() {
   if (sessions == 0) Process::forget_keys();
 }
 
-void after_session_init() { ++sessions; }
+void after_session_init() {
+  if (++sessions == 1) Process::expect_sessions_end();
+}
 
 void before_session_finalize() {
   if (sessions == 1 && !Process::has_world()) Process::end_without_world();
@@ -60,12 +62,14 @@ void after_session_finalize() {
 
 void after_error_handler() { SettledCalls::forget_all(); }
 
-void before_creation(MPI_Comm comm) try {
-  if (comm == MPI_COMM_NULL || !Process::has_world()) return;
-  CommunicatorState* const state = CommunicatorState::get(comm);
+int before_creation(MPI_Comm comm) try {
+  int raised = MPI_SUCCESS;
+  if (comm == MPI_COMM_NULL || !Process::has_world()) return raised;
+  CommunicatorState* const state = CommunicatorState::get(comm, raised);
   if (state != nullptr && !state->between_groups()) state->make_room_for_another(comm);
+  return raised;
 } catch (const std::bad_alloc&) {
-  return;  // the MPI library will say what it lacks
+  return MPI_SUCCESS;  // the MPI library will say what it lacks
 }
 
 void after_creation(MPI_Comm comm, bool is_member) {

@@ -33,8 +33,9 @@ void after_error_handler();
 // A communicator is about to be made from ranks of `comm`, by a call that all of its ranks make.
 // MPICH has contexts for about 2000. Where they are at their end, the private communicators of all
 // communicators within `comm` are given back, so that the program has every one that it would have
-// without Sibyl. Where there are few, nothing is asked and nothing sent.
-void before_creation(MPI_Comm comm);
+// without Sibyl. Where there are few, nothing is asked and nothing sent. Returns an error that has
+// been raised, as where `comm` is none: then the call is over.
+int before_creation(MPI_Comm comm);
 // One has been made of the ranks of `comm`, or some of them: this one is in it or not.
 void after_creation(MPI_Comm comm, bool is_member);
 void after_freeing();  // one has been freed

@@ -42,7 +42,7 @@ struct FromRankZero {
 // says so; one that found none in the middle would leave the others waiting. Rank 0 judges what all
 // ranks report.
 bool has_memory_for(int ranks, bool judges) {
-  constexpr std::size_t in_any_case = 1 << 16;
+  constexpr std::size_t in_any_case = (1 << 16) + Governor::most_sites * sizeof(Governor::Site);
   const std::size_t for_each_rank = 256 + (judges ? sizeof(Governor::Report) : 0);
   return guarded(
       [&] {
@@ -157,14 +157,14 @@ std::int64_t ranks_of_job() {
 
 }  // namespace
 
-void CommunicatorState::set_up(MPI_Comm comm) {
+void CommunicatorState::set_up(MPI_Comm comm, bool in_init) {
   const OwnCalls own;
   SettledCalls::forget(comm);
   mode_ = Mode::native;
   // A rank of another world may be one that no preload serves, and would not come to meet us. Both
   // sides find the other's ranks outside of their own world, so all stay with the MPI library.
   if (Process::has_world() && !holds_all_of(MPI_COMM_WORLD, comm)) return;
-  const ReturnErrors quiet(comm);
+  const ReturnErrors quiet(comm, in_init);
   const bool has_room = process_.take_private();
   if (!agree_to_serve(comm, has_room)) {
     if (has_room) process_.give_back_private();

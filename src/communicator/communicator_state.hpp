@@ -72,9 +72,9 @@ class CommunicatorState final : public ArrivalListener {
     last_used_ = process_.tick();
     return true;
   }
-  // Sets up where all ranks are known to come along, before any call. Collective.
+  // Sets up where all ranks are known to come along, in MPI_Init. Collective.
   void set_up_now(MPI_Comm comm) {
-    if (mode_ == Mode::counting) set_up(comm);
+    if (mode_ == Mode::counting) set_up(comm, true);
   }
   // The private communicator goes, and calls go to the MPI library until it is asked for again. All
   // ranks do so between the same two calls.
@@ -291,7 +291,7 @@ class CommunicatorState final : public ArrivalListener {
   bool is_within_world(MPI_Comm comm);
   // Where more is to be looked at than that it is served.
   bool serves_after_all(MPI_Comm comm, bool at_once);
-  void set_up(MPI_Comm comm);                         // agreement.cpp
+  void set_up(MPI_Comm comm, bool in_init = false);   // agreement.cpp
   bool agree_to_serve(MPI_Comm comm, bool has_room);  // agreement.cpp
   SegmentPlan cut(const Algorithm& algorithm, const Situation& now, std::uint64_t elements) const;
   Served challenger_to(const CachedChoice& choice, const Situation& now) const;

@@ -4,7 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "communicator/process.hpp"
 #include "executor/faults.hpp"
+#include "executor/mpi_library.hpp"
 
 namespace sibyl {
 
@@ -60,7 +62,33 @@ int create(MPI_Comm comm, MPI_Group all, MPI_Comm& made) {
   return PMPI_Comm_create(comm, own.handle(), &made);
 }
 
+bool returns_errors(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool returns = handler == MPI_ERRORS_RETURN;
+  PMPI_Errhandler_free(&handler);
+  return returns;
+}
+
+// In MPICH a communicator has no handler until it is given one, though it says that errors are
+// fatal: it goes by the world's (from 4.2 on by that of MPI_COMM_SELF before), and so does what is
+// made of it. One that is given to it can never be taken away again. So where it says so it is left
+// alone if nothing is to be feared, or the world returns errors; and so is MPI_COMM_SELF, since the
+// one that it would have would hold for all others.
+bool goes_by_another(MPI_Comm comm, bool has_contexts) {
+  if (mpi_library() != MpiLibrary::mpich || !Process::has_world()) return false;
+  return has_contexts || comm == MPI_COMM_SELF || returns_errors(MPI_COMM_WORLD);
+}
+
 }  // namespace
+
+ReturnErrors::ReturnErrors(MPI_Comm comm, bool has_contexts) : comm_(comm) {
+  MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return;
+  if (now == MPI_ERRORS_ARE_FATAL && goes_by_another(comm, has_contexts)) return;
+  before_ = now;
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
 
 bool is_made_private(MPI_Group group) { return OwnGroup::is_one(group); }
 

@@ -16,14 +16,11 @@ extern bool library_asks_what_is_private;
 bool is_made_private(MPI_Group group);
 
 // Replaces the error handler of a communicator for a while, unless another thread sets one
-// meanwhile.
+// meanwhile, or it could not be given back (make_private.cpp). `has_contexts`: there are contexts,
+// so that no error is to be feared.
 class ReturnErrors {
  public:
-  explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
-    if (PMPI_Comm_get_errhandler(comm, &before_) == MPI_SUCCESS) {
-      PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    }
-  }
+  explicit ReturnErrors(MPI_Comm comm, bool has_contexts = false);
   ~ReturnErrors() {
     if (before_ == MPI_ERRHANDLER_NULL) return;
     MPI_Errhandler now = MPI_ERRHANDLER_NULL;

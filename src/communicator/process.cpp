@@ -25,6 +25,7 @@ namespace {
 // Attribute keys: made once for each life of MPI, never freed (MPI_Finalize does).
 std::atomic<int> process_key = MPI_KEYVAL_INVALID;
 std::atomic<int> state_key = MPI_KEYVAL_INVALID;
+std::atomic<bool> ends_are_told = false;  // forget_keys is called at the end of sessions
 
 // The right to make keys and processes. No lock, since calls into MPI are made under it: in such a
 // call a simulated rank gives way to others, and one that blocked then would stop them all.
@@ -180,7 +181,13 @@ bool Process::has_states() const {
   return !attached_.empty();
 }
 
-bool Process::is_settled() const { return ends_with_world_ || (has_states() && !has_world()); }
+// Without a world keys are those of this life of MPI where they are in use, or where its end would
+// have been told.
+bool Process::is_settled() const {
+  if (ends_with_world_) return true;
+  const bool has_keys = has_states() || (ends_are_told && process_key != MPI_KEYVAL_INVALID);
+  return has_keys && !has_world();
+}
 
 void Process::look_for_world() {
   const Process* const known = made_before();
@@ -198,10 +205,17 @@ bool Process::end_with_world() {
 
 int Process::communicator_key() { return state_key; }
 
+void Process::expect_sessions_end() {
+  const Process* const process = known();
+  if (!has_world() && (process == nullptr || !process->has_states())) forget_keys();
+  ends_are_told = true;
+}
+
 void Process::forget_keys() {
   SettledCalls::forget_all();  // nor do handles
   state_key = MPI_KEYVAL_INVALID;
   process_key = MPI_KEYVAL_INVALID;
+  ends_are_told = false;
 }
 
 // Without a world nobody can be asked.

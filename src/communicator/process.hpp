@@ -55,6 +55,9 @@ class Process {
   static void end_without_world();
   // Nothing of MPI is initialised any more: attribute keys of before mean nothing.
   static void forget_keys();
+  // The first session has begun, and forget_keys() will be called when the last one has ended.
+  // Without a world keys that no communicator uses are of before.
+  static void expect_sessions_end();
   // get() hands in what it reads from the process's environment; tests hand in what they like.
   explicit Process(Environment environment);
   ~Process();
@@ -66,7 +69,7 @@ class Process {
   static bool has_world();
   // The process's world has appeared: it ends with that.
   bool end_with_world();
-  // Before a communicator is looked at. Where nobody tells of MPI_Init and of sessions, one that
+  // Before a communicator is looked at. Where nobody has told of MPI_Init and of sessions, one that
   // was made in a session finds its world here, and new attribute keys where no communicator has a
   // state: the old ones may be of an MPI that was finalised with the session.
   static void look_for_world();

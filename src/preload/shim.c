@@ -146,8 +146,18 @@ static void library_directory(char* directory) {
     return;
   }
   Dl_info own;
-  char resolved[path_size];
-  const char* path = dladdr((void*)&say, &own) != 0 ? own.dli_fname : ".";
+  void* map = NULL;
+  char origin[path_size], loaded[2 * path_size], resolved[path_size];
+  const char* path = ".";
+  if (dladdr1((void*)&say, &own, &map, RTLD_DL_LINKMAP) != 0) {
+    path = own.dli_fname;
+    /* A relative one is meant from where the program was when it was loaded. */
+    if (path[0] != '/' && dlinfo(map, RTLD_DI_ORIGIN, origin) == 0) {
+      const char* name = strrchr(path, '/');
+      snprintf(loaded, sizeof loaded, "%s/%s", origin, name == NULL ? path : name + 1);
+      path = loaded;
+    }
+  }
   if (realpath(path, resolved) != NULL) path = resolved;
   snprintf(directory, path_size, "%s", path);
   char* slash = strrchr(directory, '/');

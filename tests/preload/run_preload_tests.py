@@ -61,6 +61,7 @@ from launching import (
 from reference_fuzz import ReferenceFuzz  # noqa: F401 - found among this module's tests
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi", "abi": "mpich"}
+NOTHING_SERVED = {"SIBYL_SERVE_FROM": "0"}
 
 
 class CPrograms(PreloadTest):
@@ -147,6 +148,50 @@ class CPrograms(PreloadTest):
         program = c_program(PROGRAMS / "weak_large.c")
         done = self.compare([program], expected={"gather", "scatter"}, ranks=2)
         self.assertNotIn("not refused", done.stdout)
+
+    def test_it_is_served_above_a_library_that_has_none(self):
+        """One of MPI 3 has the same binary interface: here its `_c` functions have other names."""
+        if setting.flavour != "mpich":
+            self.skipTest("Open MPI's of MPI 3 has none as it is; the standard's has all")
+        program = c_program(PROGRAMS / "weak_large.c")
+        loaded = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+        library = Path(re.search(r"=> (\S*libmp\S*\.so\S*)", loaded)[1])
+        directory = Path(tempfile.mkdtemp(dir=setting.work))
+        # What the library finds beside itself is to be found all the same.
+        beside = [Path(name).parent for name in re.findall(r"=> (/(?!lib|usr/lib)\S+)", loaded)]
+        above = {"LD_LIBRARY_PATH": ":".join(dict.fromkeys(map(str, [directory, *beside])))}
+        own = re.sub(rb"(MPI_(?!File)\w+_)c\0", rb"\1x\0", library.read_bytes())
+        (directory / library.name).write_bytes(own)
+        done = self.compare([program], {"gather", "scatter"}, 2, **above)
+        self.assertNotIn("not refused", done.stdout)
+        # Those that the library serves.
+        settings = {**under_sibyl(), "SIBYL_SERVE_FROM": "1000"}
+        large = self.succeed(run([program], ranks=2, **settings))
+        narrow = self.succeed(run([program], ranks=2, **settings, **above))
+        self.assertEqual(sorted(narrow.stdout.splitlines()), sorted(large.stdout.splitlines()))
+
+    def test_errors_are_handled_as_without_it_where_no_handler_was_set(self):
+        if setting.mpi != "mpich":  # also by the standard's binary interface
+            self.skipTest("elsewhere a communicator keeps the handler that it was made with")
+        program = c_program(PROGRAMS / "default_handler.c")
+        plain = self.succeed(run_apart([program], ranks=3))
+        for settings in ({}, NOTHING_SERVED, {"SIBYL_SCAN": "doubling", "SIBYL_SERVE_FROM": "1"}):
+            with self.subTest(**settings):
+                preloaded = self.succeed(run_apart([program], ranks=3, **under_sibyl(), **settings))
+                self.assertEqual(preloaded.stdout, plain.stdout)
+
+    def test_a_relative_path_is_meant_from_where_the_program_was_started(self):
+        """It changes to another directory before its first call."""
+        self.needs_the_preload("the component is found by Open MPI")
+        program = c_program(PROGRAMS / "moves_first.c")
+        place = Path(tempfile.mkdtemp(dir=setting.work))
+        reports = place / "reports"
+        reports.mkdir()
+        extra = {"LD_PRELOAD": f"./{shim().name}", "SIBYL_REPORT": str(reports)}
+        done = run([program, place], ranks=2, cwd=shim().parent, **extra)
+        self.succeed(done)
+        self.assertNotIn("sibyl:", done.stderr)
+        self.assertEqual(len(read_reports(reports)), 2)
 
     def test_bytes_are_those_of_the_type_whose_handle_was_another_ones(self):
         reports = Path(tempfile.mkdtemp(dir=setting.work))

@@ -89,10 +89,12 @@ bool has_predefined_handler(MPI_Comm comm) {
   return predefined;
 }
 
-// MPICH calls the world's where a communicator was never given one.
+// MPICH calls the world's where a communicator was never given one, and from 4.2 on that of
+// MPI_COMM_SELF before.
 bool are_handlers_predefined(std::uint64_t communicator) {
   return has_predefined_handler(handle_of<MPI_Comm>(communicator)) &&
-         (!Process::has_world() || has_predefined_handler(MPI_COMM_WORLD));
+         (!Process::has_world() ||
+          (has_predefined_handler(MPI_COMM_WORLD) && has_predefined_handler(MPI_COMM_SELF)));
 }
 
 // Which of the buffers that the function has are null, in its own order: a gather's settled call

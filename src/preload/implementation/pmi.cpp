@@ -19,8 +19,6 @@ namespace {
 // A launcher that does not answer would not start the program either.
 constexpr int patience = 20000;  // milliseconds
 constexpr std::size_t longest_answer = 4096;
-// Every rank asks for every other's mark, some ten microseconds each.
-constexpr int most_ranks = 1024;
 
 // -1: not a number.
 int number_in_environment(const char* name) {
@@ -43,7 +41,7 @@ class Launcher {
  public:
   Launcher() : rank_(number_in_environment("PMI_RANK")), ranks_(number_in_environment("PMI_SIZE")) {
     const bool hydra = number_in_environment("HYDI_CONTROL_FD") >= 0;
-    if (!hydra || rank_ < 0 || ranks_ < 1 || ranks_ > most_ranks || !is_mpich()) return;
+    if (!hydra || rank_ < 0 || ranks_ < 1 || ranks_ > most_ranks_asked || !is_mpich()) return;
     descriptor_ = number_in_environment("PMI_FD");
     if (!succeeds("cmd=init pmi_version=1 pmi_subversion=1") || !ask("cmd=get_my_kvsname")) return;
     name_ = value_of("kvsname");

@@ -20,6 +20,10 @@
 
 namespace sibyl::preload {
 
+// In larger jobs nobody asks: every rank would ask for every other's mark, some ten microseconds
+// each.
+inline constexpr int most_ranks_asked = 1024;
+
 // Puts this rank's mark.
 void mark_by_pmi();
 

@@ -109,6 +109,7 @@ bool all_marked_by_pmix() {
   process.rank = any_rank;
   if (!find(get, process, "pmix.job.size", type_uint32, value)) return true;
   const std::uint32_t ranks = value.number;
+  if (ranks > static_cast<std::uint32_t>(most_ranks_asked)) return true;
   const std::string here = ranks_here(get, process);
   for (process.rank = 0; process.rank < ranks; ++process.rank) {
     if (find(get, process, mark, type_bool, value)) continue;

@@ -132,7 +132,8 @@ word creating(const std::atomic<void*>& native, word comm, Words... words) {
   if (entry.nested()) return static_cast<word>(call_native(native, comm, words...));
   // A number in MPICH's interface, a pointer in the standard's.
   const auto parent = (MPI_Comm)comm;  // NOLINT
-  hooks::before_creation(parent);
+  const int raised = hooks::before_creation(parent);
+  if (raised != MPI_SUCCESS) return static_cast<word>(raised);
   const int status = call_native(native, comm, words...);
   const word last = std::get<sizeof...(words) - 1>(std::tuple(words...));
   const auto* const made = reinterpret_cast<const MPI_Comm*>(last);

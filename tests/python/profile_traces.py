@@ -128,10 +128,11 @@ class Writer:
         line: int = 1,
         signature: int = 7,
         communicator: int | None = None,
+        kind: int = format_.COLLECTIVE,
     ) -> None:
         """What a thread is in, or was last in."""
         comm = self.communicator() if communicator is None else communicator
-        row = self.row(self.site(line=line), comm, self.function(function))
+        row = self.row(self.site(line=line), comm, self.function(function, kind))
         number = self._numbers.get(comm, 0)
         self._tables["threads"].append(
             (self.rank + 1, row, root, int(inside), number, enter, size, signature, b"")

@@ -23,6 +23,7 @@ from sibyl.profile.calls import members_of, members_text
 from sibyl.profile.places import Places, short_names
 from sibyl.profile.trace import (
     BY_SIBYL,
+    COLLECTIVE,
     NO_COMMUNICATOR,
     SPAWNED,
     Trace,
@@ -44,6 +45,24 @@ class Process(NamedTuple):
 
     spawned: bool
     rank: int
+
+
+class ThreadState(NamedTuple):
+    """What changes with every call that a thread begins or ends.
+
+    Attributes:
+        tid: of the system.
+        inside: a call.
+        row: of the trace, of that call or of the last one.
+        enter_ns: when it began.
+        collective: whether it is one.
+    """
+
+    tid: int
+    inside: bool
+    row: int
+    enter_ns: int
+    collective: bool
 
 
 class Communicator(NamedTuple):
@@ -182,17 +201,27 @@ class FlightRecorder:
         everybody = (Process(spawned, r) for spawned, size in sizes.items() for r in range(size))
         return [process for process in everybody if process not in self._seen]
 
-    def state(self) -> dict[Process, tuple]:
-        """Of every rank what changes with every call that begins or ends; () at its end."""
+    def state(self) -> dict[tuple[Process, int], ThreadState]:
+        """Of every thread of every rank that has not come to its end."""
         return {
-            process: ()
-            if seen.trace.finished
-            else tuple(
-                (int(t["tid"]), int(t["inside"]), int(t["row"]), int(t["enter_ns"]))
-                for t in seen.trace.tables["threads"]
+            (process, number): ThreadState(
+                int(thread["tid"]),
+                int(thread["inside"]) != OUTSIDE,
+                int(thread["row"]),
+                int(thread["enter_ns"]),
+                self._is_collective(seen.trace, int(thread["row"])),
             )
             for process, seen in sorted(self._seen.items())
+            if not seen.trace.finished
+            for number, thread in enumerate(seen.trace.tables["threads"])
         }
+
+    @staticmethod
+    def _is_collective(trace: Trace, row: int) -> bool:
+        rows = trace.tables["rows"]
+        if row >= len(rows):
+            return False
+        return int(trace.tables["functions"]["kind"][int(rows["function"][row])]) == COLLECTIVE
 
     def positions(self) -> list[Position]:
         """Where the ranks are: threads that are in a call, or else the last one that was."""

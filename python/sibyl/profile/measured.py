@@ -20,13 +20,13 @@ def measured_gain(site: Site) -> float | None:
     Returns:
         Negative where Sibyl's calls cost more; None where one kind has fewer than CALLS_NEEDED.
     """
-    seconds = ((site.leave - site.enter) * site.weight).sum(axis=1)
+    seconds = (site.leave - site.enter).sum(axis=1)
     by_sibyl = seconds[site.by_sibyl.all(axis=1)]
     native = seconds[~site.by_sibyl.any(axis=1)]
     if min(len(by_sibyl), len(native)) < CALLS_NEEDED:
         return None
-    # `weight` has put the seconds of calls without a record to those with one.
-    return len(seconds) * (_middle_mean(native) - _middle_mean(by_sibyl))
+    # A call stands for as many as its weight says.
+    return float(site.weight.mean(axis=1).sum()) * (_middle_mean(native) - _middle_mean(by_sibyl))
 
 
 def _middle_mean(values: numpy.ndarray) -> float:

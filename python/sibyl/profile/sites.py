@@ -122,7 +122,8 @@ class Site:
     @cached_property
     def caused(self) -> numpy.ndarray:
         """Of each member, the seconds that others waited for it."""
-        caused = self.attribution.caused.sum(axis=0)
+        of_call = self.weight.mean(axis=1, keepdims=True)
+        caused = (self.attribution.caused * of_call).sum(axis=0)
         total = float(caused.sum())
         return caused * (self.waiting / total) if total > 0 else caused
 
@@ -170,11 +171,28 @@ class MessageSite:
 
 @dataclass
 class _Rows:
-    """What records of one row add up to."""
+    """What records of one row add up to; `first`: those of the first calls of communicators."""
 
     calls: int = 0
     seconds: float = 0.0
     bytes: int = 0
+    first: float = 0.0
+
+    def weights(self, calls: int, seconds: float) -> tuple[float, float]:
+        """How many seconds one of a record stands for: of a first call, and of another one.
+
+        Where calls are left out the first ones never are, so that they stand for themselves.
+
+        Args:
+            calls: of the row, with a record and without.
+            seconds: of these.
+        """
+        others = self.seconds - self.first
+        # Messages that belong to a record may make the first one longer than all of the row.
+        if self.calls < calls and 0 < others <= seconds - self.first:
+            return 1.0, (seconds - self.first) / others
+        each = seconds / self.seconds if self.seconds > 0 else 1.0
+        return each, each
 
 
 def collective_name(function: str) -> str:
@@ -195,6 +213,7 @@ def find_sites(world: World, places: Places) -> tuple[list[Site], list[MessageSi
             total = matched[rank, row]
             total.calls += len(inside)
             total.seconds += float(inside[:, column].sum())
+            total.first += float(inside[calls.number == 0, column].sum())
             total.bytes += int(calls.bytes[:, column].sum())
     sites: list[Site] = []
     for (collective, place, _, _), sets in groups.items():
@@ -262,19 +281,18 @@ def _site(
     calls = given = seconds = 0.0
     weights = []
     for part in sets:
-        weight = numpy.ones(len(members))
-        inside = (part.leave - part.enter).sum(axis=0)
+        weight = numpy.ones(part.enter.shape)
         for column, (rank, row) in enumerate(zip(members, part.rows, strict=True)):
             also.add(_place_of(places, world, rank, row))
             exact, recorded = world.traces[rank].tables["rows"][row], matched[rank, row]
-            if recorded.seconds > 0:
-                weight[column] = float(exact["ns"]) * 1e-9 / recorded.seconds
+            first, other = recorded.weights(int(exact["calls"]), float(exact["ns"]) * 1e-9)
+            weight[:, column] = numpy.where(part.number == 0, first, other)
             gave = int(part.bytes[:, column].sum())
             given += gave * (int(exact["bytes"]) / recorded.bytes if recorded.bytes else 1)
             if column == 0:
                 calls += len(part.enter) * int(exact["calls"]) / recorded.calls
-        seconds += float((inside * weight).sum())
-        weights.append(numpy.broadcast_to(weight, part.enter.shape))
+        seconds += float(((part.leave - part.enter) * weight).sum())
+        weights.append(weight)
     enter = numpy.concatenate([part.enter for part in sets])
     order = numpy.argsort(enter.min(axis=1), kind="stable")
     bytes_of = numpy.concatenate([part.bytes for part in sets])[order]

@@ -4,10 +4,12 @@ Both pictures have the same ranks and the same scale. A rank's line is computing
 then waiting for later ranks, then moving data until it leaves.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy
 
+from sibyl.errors import CommandError
 from sibyl.experiment.units import time_text
 from sibyl.profile.judgement import Judgement
 from sibyl.profile.sites import Site
@@ -98,7 +100,9 @@ def _pair(site: Site, call: int, title: str, judgement: Judgement, network: Netw
     leave = site.leave[call] - site.enter[call].min()
     simulated = None
     if judgement.gain is not None and network is not None:
-        simulated = simulate_call(site, call, judgement.gain.contender, network, record=True)
+        # Of calls as unlike as this one none may have been simulated before.
+        with suppress(CommandError, ValueError):
+            simulated = simulate_call(site, call, judgement.gain.contender, network, record=True)
     end = float(max(leave.max(), simulated.exits.max() if simulated else 0.0)) or 1e-9
     shown = _shown(site, call)
     row = 17.0 if len(shown) <= 16 else 11.0

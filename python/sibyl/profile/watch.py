@@ -15,11 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sibyl.processes.signals import handled
-from sibyl.profile.flight import FlightRecorder, Process, position_lines
+from sibyl.profile.flight import FlightRecorder, Process, ThreadState, position_lines
 from sibyl.profile.trace import TraceError
 from sibyl.terminal import printable
 
 LOOK_EVERY = 0.5  # seconds
+Thread = tuple[Process, int]  # a rank's, by its place in the trace
 
 
 class Watch:
@@ -36,9 +37,9 @@ class Watch:
         self._recorder = FlightRecorder(directory)
         self._hang_after = hang_after
         self._say = say
-        self._states: dict[Process, tuple] = {}
-        self._since: dict[Process, float] = {}
-        self._reported: dict[Process, tuple] = {}
+        self._states: dict[Thread, ThreadState] = {}
+        self._since: dict[Thread, float] = {}
+        self._reported: dict[Thread, ThreadState] = {}
 
     def look(self, now: float, asked: bool = False) -> None:
         """Look once.
@@ -49,30 +50,43 @@ class Watch:
         """
         self._recorder.look()
         states = self._recorder.state()
-        for process, state in states.items():
-            if self._states.get(process) != state:
-                self._since[process] = now
+        for thread, state in states.items():
+            if self._states.get(thread) != state:
+                self._since[thread] = now
         self._states = states
+        if asked:  # before records are compared, which may be many
+            self._print("sibyl: where the ranks are:")
         for mismatch in self._recorder.mismatches():
             self._say(f"sibyl: {mismatch.text()}")
-        stuck = [
-            process
-            for process, state in states.items()
-            if any(inside for _, inside, _, _ in state)
-            and now - self._since[process] >= self._hang_after
-        ]
-        news = any(self._reported.get(process) != states[process] for process in stuck)
-        if asked:
-            self._print("sibyl: where the ranks are:")
-        elif stuck and news and not self._goes_on():
-            self._reported = {process: states[process] for process in stuck}
+        stuck = self._stuck(now)
+        news = any(self._reported.get(thread) != state for thread, state in stuck.items())
+        if not asked and news and not self._goes_on():
+            self._reported = stuck
             seconds = f"{self._hang_after:g} s"
             self._print(f"sibyl: a call has lasted for {seconds}; where the ranks are:")
+
+    def _stuck(self, now: float) -> dict[Thread, ThreadState]:
+        """Threads whose call lasts too long.
+
+        One that waits for messages may be there for nothing else, as long as other threads of its
+        rank go on.
+        """
+        moved: dict[Process, float] = {}
+        for process, number in self._states:
+            since = self._since[process, number]
+            moved[process] = max(moved.get(process, since), since)
+        return {
+            thread: state
+            for thread, state in self._states.items()
+            if state.inside
+            and now - (self._since[thread] if state.collective else moved[thread[0]])
+            >= self._hang_after
+        }
 
     def _goes_on(self) -> bool:
         """Whether all that was reported before is still so: others have joined it."""
         return bool(self._reported) and all(
-            self._states.get(process) == state for process, state in self._reported.items()
+            self._states.get(thread) == state for thread, state in self._reported.items()
         )
 
     def _print(self, title: str) -> None:

@@ -194,10 +194,8 @@ def find_gain(site: Site, network: Network) -> Gain | None:
     usual, best = times[library], None
     trusted = numpy.divide(moved, usual.moving, out=numpy.zeros(len(calls)), where=usual.moving > 0)
     trusted = numpy.minimum(trusted, 1.0)
-    recorded = float((site.leave - site.enter).sum())
-    # The mean of these calls, times the calls with records, times what a record stands for.
-    scale = len(site.enter) / len(calls)
-    scale *= (site.seconds - site.unsplit) / recorded if recorded > 0 else 1.0
+    # The mean of these calls, times what each stands for, times the calls with records.
+    scale = site.weight[calls].mean(axis=1) * (len(site.enter) / len(calls))
     for entrant in entrants:
         own = times.get(entrant.name)
         if own is None or own.absorbed.mean() > usual.absorbed.mean() * LAST_EXIT_SLACK:
@@ -205,8 +203,8 @@ def find_gain(site: Site, network: Network) -> Gain | None:
         gain = Gain(
             entrant,
             library,
-            scale * float((waited - own.waiting).sum()),
-            scale * float(((usual.moving - own.moving) * trusted).sum()),
+            float(((waited - own.waiting) * scale).sum()),
+            float(((usual.moving - own.moving) * trusted * scale).sum()),
             float(moved.sum()) / max(float(usual.moving.sum()), 1e-12),
         )
         if best is None or gain.seconds > best.seconds:

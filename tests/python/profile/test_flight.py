@@ -115,6 +115,20 @@ def test_a_call_that_lasts_is_told_once_until_something_moves(tmp_path: Path) ->
     assert len(said) == 3
 
 
+@pytest.mark.parametrize(("function", "told"), [("MPI_Allreduce", True), ("MPI_Recv", False)])
+def test_a_thread_in_a_collective_lasts_whatever_others_do_and_one_that_listens_may(
+    tmp_path: Path, function: str, told: bool
+) -> None:
+    watched, said = watch(tmp_path, 10)
+    for now in range(0, 30, 5):
+        writer = Writer(0, 1)
+        writer.under_way(20 * MS, function, kind=1 if told else 2)
+        writer.under_way((30 + now) * MS, "MPI_Barrier", inside=now % 2 == 0)
+        write_running(tmp_path, [writer])
+        watched.look(now)
+    assert len(said) == (1 if told else 0)
+
+
 def test_a_program_that_is_busy_outside_of_mpi_hangs_in_nothing(tmp_path: Path) -> None:
     watched, said = watch(tmp_path, 10)
     writer = Writer(0, 1)

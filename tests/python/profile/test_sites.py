@@ -236,6 +236,24 @@ def test_calls_without_records_count_by_the_rows(tmp_path: Path) -> None:
     assert site.late[0].seconds_caused == pytest.approx(64 * 2e-3)
 
 
+def test_the_first_call_stands_for_itself_where_calls_are_left_out(tmp_path: Path) -> None:
+    """One rank reads the input before it: whatever calls are kept, it is among them."""
+    for rank in range(2):
+        writer = Writer(rank, 2, header={"kept_every_log2": 3})
+        for call in range(64):
+            begin = (1000 + call * 10) * MS
+            last, late = (0, 1000) if call == 0 else (1, 2)
+            end = begin + 3 * MS
+            enter = end - (MS if rank == last else (late + 1) * MS)
+            writer.call(enter, end, kept=call % 8 == 0)
+        writer.write(tmp_path)
+    (site,) = sites_in(tmp_path)
+    assert (len(site.enter), site.calls) == (8, 64)
+    assert site.seconds == pytest.approx(1.002 + 63 * 4e-3)
+    assert site.waiting == pytest.approx(1.0 + 63 * 2e-3)
+    assert site.caused == pytest.approx([1.0, 63 * 2e-3])
+
+
 def test_rows_of_which_nothing_was_kept_are_not_split(tmp_path: Path) -> None:
     for rank in range(2):
         writer = Writer(rank, 2)

@@ -1,20 +1,24 @@
 """Bounds and gains of sites whose times come from the simulator itself, or from closed forms."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
 import pytest
 from profile_traces import MS, Writer, write_pattern
 
+from sibyl import algorithms
 from sibyl.errors import CommandError
 from sibyl.profile.costs import Costs, find_costs
-from sibyl.profile.judgement import BALANCE, NONE, SCHEDULE, judge
+from sibyl.profile.judgement import BALANCE, NONE, SCHEDULE, Judgement, judge
 from sibyl.profile.places import Places
 from sibyl.profile.sites import Site, find_sites
 from sibyl.profile.table import _rules
-from sibyl.profile.whatif import bound_of, find_gain, ranks_that_stay
+from sibyl.profile.timeline import timelines
+from sibyl.profile.whatif import Gain, bound_of, find_gain, ranks_that_stay, simulate_call
 from sibyl.profile.world import World, read_world
 from sibyl.simulator.calibration import Calibration
+from sibyl.simulator.contenders import Contender
 from sibyl.simulator.model import Network
 from sibyl.simulator.run import simulate
 
@@ -219,3 +223,30 @@ def test_rules_of_a_table_stand_around_the_sizes_that_were_seen() -> None:
     assert [(r.bytes, r.algorithm) for r in _rules([(0, "a")])] == [(0, "a"), (1, None)]
     apart = [(rule.bytes, rule.algorithm) for rule in _rules([(100, "a"), (10_000, "b")])]
     assert apart == [(0, None), (71, "a"), (142, None), (7072, "b"), (14143, None)]
+
+
+def test_a_call_that_no_schedule_takes_is_drawn_without_one(tmp_path: Path) -> None:
+    """One rank of one call is hours late: more rounds of 8 bytes than a schedule may have."""
+    arrivals = [[1000.0 * call, 1000.0 * call + 50, 1000.0 * call] for call in range(1, 40)]
+    arrivals.append([50_000.0, 20_000_000.0, 50_000.0])
+    exits = [[max(of_ranks) + 1.0] * 3 for of_ranks in arrivals]
+    write_pattern(tmp_path, arrivals, exits, "MPI_Reduce", size=8, root=0)
+    _, site = the_site(tmp_path)
+    network = Network(alpha=1e-6, beta=1e-10)
+    row = next(one for one in algorithms("reduce") if one.name == "clairvoyant")
+    gain = Gain(Contender(row.name, row), row.name, 1.0, 1.0, 1.0)
+    with pytest.raises(CommandError):
+        simulate_call(site, 39, gain.contender, network)
+    typical, worst = timelines(site, Judgement(SCHEDULE, 0.0, gain), network)
+    assert len(typical.panels) == 2
+    assert len(worst.panels) == 1
+
+
+def test_a_call_counts_as_often_as_it_stands_for_others(tmp_path: Path) -> None:
+    _, site = simulated_site(tmp_path, "reduce", "binomial", [0.0] * 8, 100_000)
+    gain = find_gain(site, NETWORK)
+    weight = numpy.full(site.enter.shape, 8.0)
+    weight[0] = 1.0
+    more = find_gain(replace(site, weight=weight), NETWORK)
+    assert gain is not None and more is not None
+    assert more.seconds == pytest.approx(gain.seconds * (1 + 5 * 8) / 6)

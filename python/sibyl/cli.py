@@ -5,6 +5,7 @@ whether typer or Sibyl notices it.
 """
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -305,6 +306,13 @@ def _flush() -> int:
     return 0
 
 
+def _no_place(error: FileNotFoundError) -> str:
+    """In words, of an error that names no file: Python's tempfile knows the usual reason not."""
+    if error.strerror == os.strerror(errno.ENOENT):
+        return "the working directory is gone; change to one that is there"
+    return f"{error.strerror}: make room in one of them, or set TMPDIR"
+
+
 def _run_command(words: Sequence[str]) -> int:
     """The exit code of the command of these words; errors of usage are told.
 
@@ -319,6 +327,8 @@ def _run_command(words: Sequence[str]) -> int:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             where = error.filename or "the working directory or that of temporary files"
             raise CommandError(f"{error.strerror}: {where}; make room there") from error
+        if isinstance(error, FileNotFoundError) and error.filename is None:
+            raise CommandError(_no_place(error)) from error
         raise
     except MemoryError as error:
         raise CommandError("there is not enough memory for that; ask for less of it") from error

@@ -3,7 +3,8 @@
 import io
 import json
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,29 @@ def test_memory_that_is_not_there_is_told_in_one_line(
     assert capsys.readouterr().err == (
         "sibyl: there is not enough memory for that; ask for less of it\n"
     )
+
+
+def test_no_room_for_temporary_files_and_a_directory_that_is_gone_are_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def told(fail: Callable[[], object]) -> str:
+        monkeypatch.setattr(cli, "app", lambda **_: fail())
+        with pytest.raises(SystemExit) as left:
+            cli.main([])
+        assert left.value.code == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    nowhere = [str(tmp_path / "one"), str(tmp_path / "other")]
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: nowhere)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    line = told(tempfile.TemporaryDirectory)
+    assert str(nowhere) in line and line.endswith("make room in one of them, or set TMPDIR")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert "the working directory is gone" in told(Path.cwd)
 
 
 def test_a_program_that_may_not_be_executed_is_told_how_to_be_mended(sibyl: Sibyl) -> None:

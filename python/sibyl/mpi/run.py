@@ -145,7 +145,7 @@ def _rank_variables(flavour: str, options: RunOptions, scratch: Path) -> dict[st
         variables["LD_PRELOAD"] += f":{before}"
     if options.native:
         return variables
-    if options.record is not None or options.predict is not None:
+    if options.records:
         variables["SIBYL_RECORD"] = str(scratch)
     if options.predict is not None:
         variables["SIBYL_PREDICT"] = options.predict
@@ -176,32 +176,45 @@ def _run(
     if options.native:
         return code
     report = merge_reports(scratch)
-    files = {}
+    written = []
     if options.report is not None:
-        files[options.report] = json.dumps(report.as_json(words, code), indent=2)
+        written.append(_write(options.report, json.dumps(report.as_json(words, code), indent=2)))
     if options.learn is not None:
         table = to_table(report.sites(), _table_in_force(options)).rstrip("\n")
         if rules_of(table) or not is_file(options.learn):
-            files[options.learn] = table
+            written.append(_write(options.learn, table))
         else:
             say(f"{options.learn}: no verdicts to learn from; the table is as it was")
-    recording = None
-    if options.record is not None or options.predict is not None:
-        recording = merge_arrivals(scratch, words)
-    if options.record is not None and (recording["sites"] or not is_file(options.record)):
-        files[options.record] = json.dumps(recording)
-    written = [_write(path, text + "\n") for path, text in files.items()]
-    if options.record is not None and not recording["sites"]:
-        say(f"{options.record}: {EMPTY}")
     if not options.quiet:
         if os.environ.get("LD_PRELOAD"):
             below = os.environ.get("SIBYL_INTERCEPT") == "pmpi"
             how = "PMPI_X, below" if below else "MPI_X, above"
             say(f"calls are taken by {how} the libraries in LD_PRELOAD")
         print_report(report, Terminal(stderr=True))
-        if recording is not None:
-            _print_recording(recording, options)
+    # Last, since it may want more memory than there is.
+    if options.records:
+        written.append(_put_recording_together(words, options, scratch))
     return code if all(written) else code or 1
+
+
+def _put_recording_together(words: Sequence[str], options: RunOptions, scratch: Path) -> bool:
+    try:
+        return _tell_recording(merge_arrivals(scratch, words), options)
+    except MemoryError:
+        say("there is not enough memory to put together what the ranks have recorded")
+        return False
+
+
+def _tell_recording(recording: Mapping[str, Any], options: RunOptions) -> bool:
+    written = True
+    if options.record is not None:
+        if recording["sites"] or not is_file(options.record):
+            written = _write(options.record, json.dumps(recording))
+        if not recording["sites"]:
+            say(f"{options.record}: {EMPTY}")
+    if not options.quiet:
+        _print_recording(recording, options)
+    return written
 
 
 def _table_in_force(options: RunOptions) -> str:
@@ -215,7 +228,7 @@ def _table_in_force(options: RunOptions) -> str:
 def _write(path: Path, text: str) -> bool:
     """Write a file after a run, whose exit code is worth more than what cannot be written."""
     try:
-        write_result(path, text)
+        write_result(path, text + "\n")
     except CommandError as error:
         say(str(error))
         return False
@@ -228,7 +241,7 @@ def _print_recording(recording: Mapping[str, Any], options: RunOptions) -> None:
             f"{options.record} holds the first calls alone; {recording['left_out']} later "
             f"ones are left out"
         )
-    if options.predict is not None:
+    if options.predicts:
         print_predictions(dict(recording), Terminal(stderr=True))
 
 

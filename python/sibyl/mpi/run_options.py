@@ -94,6 +94,16 @@ class RunOptions:
     variables: Mapping[str, str] = field(default_factory=dict)
     durations: list[float] | None = None
 
+    @property
+    def predicts(self) -> bool:
+        """Whether prediction is asked for, and what it found is to be told."""
+        return self.predict not in (None, "off")
+
+    @property
+    def records(self) -> bool:
+        """Whether arrivals are recorded."""
+        return self.record is not None or self.predicts
+
     def check(self, words: Sequence[str] = (), hostfile: Path | None = None) -> None:
         """Raise CommandError for what can be seen to be wrong before anything is started.
 

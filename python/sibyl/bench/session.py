@@ -18,6 +18,7 @@ from sibyl.experiment.grid import (
     ALL_VARIANTS,
     COLLECTIVES,
     COUNTS,
+    FALSE_LATE,
     GOVERNED,
     IRREGULAR,
     LEARNING,
@@ -175,6 +176,11 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
         sizes = [0]
     cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
     check_memory(collective, operator, cells)
+    told_falsely = wishes.prediction == FALSE_LATE or FALSE_LATE in (wishes.algorithms or "")
+    if told_falsely and read_time(wishes.compute) == 0:
+        raise CommandError(
+            f"{FALSE_LATE} tells of a rank that is late by --compute, which is 0; say another one"
+        )
     return Grid(
         collective=collective,
         algorithms=_algorithms(

@@ -28,7 +28,8 @@ SIZELESS = "barrier"
 SCANS = ("exscan", "scan")
 OPERATORS = ("sum", "int-sum", "bxor", "matrix", "modular")
 # What those of Sibyl's collectives that plan for arrivals are told about those of a turn.
-PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late", "false-late")
+FALSE_LATE = "false-late"
+PREDICTIONS = ("right", "none", "flat", "shuffled", "one-late", FALSE_LATE)
 TOLD = ("reduce", "allreduce", "bcast")
 # In the place of a pattern: bare calls after a barrier, the time of the slowest rank.
 BARE = "none"

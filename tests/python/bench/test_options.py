@@ -47,6 +47,8 @@ def test_options_that_would_be_ignored_are_refused(sibyl: Sibyl, words: str, par
         ("thread --iterations -1", "--iterations -1"),
         ("thread --ranks 2,4", "--ranks 2,4"),
         ("thread --compute 0", "--compute 0"),
+        ("allreduce --prediction false-late --compute 0s", "late by --compute, which is 0"),
+        ("bcast --algorithms false-late:auto --compute 0s", "late by --compute, which is 0"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(sibyl: Sibyl, words: str, part: str) -> None:

@@ -164,7 +164,7 @@ class CPrograms(PreloadTest):
         (directory / library.name).write_bytes(own)
         done = self.compare([program], {"gather", "scatter"}, 2, **above)
         self.assertNotIn("not refused", done.stdout)
-        # Those that the library serves.
+        # The library's calls reach its functions by the shim's own PMPI_X_c.
         settings = {**under_sibyl(), "SIBYL_SERVE_FROM": "1000"}
         large = self.succeed(run([program], ranks=2, **settings))
         narrow = self.succeed(run([program], ranks=2, **settings, **above))

@@ -236,10 +236,6 @@ __attribute__((visibility("default"))) void* sibyl_preload_lookup(const char* sy
   for (const Wrapper& wrapper : wrappers()) {
     if (std::string_view(wrapper.symbol) == symbol && library_version >= wrapper.first_version &&
         library_version <= wrapper.last_version) {
-      // The library may be of an earlier MPI than the one that this was built with. It is asked by
-      // what a native call goes to; the shim then goes by the function with int counts.
-      const bool is_large = has_large && std::string_view(symbol).ends_with("_c");
-      if (is_large && find_native(("P" + std::string(symbol)).c_str()) == nullptr) return nullptr;
       if (wrapper.native == nullptr) return serves_none ? nullptr : wrapper.function;
       if (wrapper.counted && !reports) return nullptr;
       void* const native = wrapper.below_tools ? find_native(("P" + std::string(symbol)).c_str())

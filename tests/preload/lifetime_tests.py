@@ -193,6 +193,16 @@ class AsWithoutSibyl(PreloadTest):
         for way in ("alone",) if INTEL else ("alone", "both", "after"):
             self.check("sessions.c", way, ways=ALL_WAYS)
 
+    def test_communicators_of_sessions_make_no_keys_each(self):
+        program = c_program(PROGRAMS / "session_keys.c")
+        if run([program], ranks=1).stdout.startswith("no sessions"):
+            self.skipTest("this MPI has no sessions")
+        done = self.succeed(run_apart([program], ranks=2, **under_sibyl()))
+        made = [int(line.split()[0]) for line in done.stdout.splitlines()]
+        self.assertEqual(len(made), 2)
+        for keys in made:
+            self.assertIn(keys, range(1, 10))  # of the process, once
+
     def test_a_session_after_the_world_leaves_its_report(self):
         program = c_program(PROGRAMS / "sessions.c")
         if INTEL or run([program], ranks=1).stdout.startswith("no sessions"):

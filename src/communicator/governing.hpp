@@ -58,6 +58,8 @@ class Governing {
   // The iteration may end: the start that follows verdicts has them. That is the second one after
   // the report, so that a rank waits for those alone that are an iteration behind.
   bool settled() const { return !governor_.follows_next() || all_came(); }
+  // Others' next iteration ends with verdicts that this rank has still to make.
+  bool owes_verdicts() const { return leads() && !all_came(); }
   // It is complete, and has taken so many seconds.
   void complete(const Governor::Call& call, double seconds);
   // No iteration follows: true when no message is under way any more. Blocks nowhere.

@@ -51,6 +51,17 @@ void ProgressThread::add(BackgroundWork& work) {
   if (std::ranges::find(works_, &work) == works_.end()) works_.push_back(&work);
 }
 
+void ProgressThread::make_room() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  works_.reserve(room_ + 1);
+  ++room_;
+}
+
+void ProgressThread::give_room_back() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --room_;
+}
+
 void ProgressThread::submit(BackgroundWork& work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

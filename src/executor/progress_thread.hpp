@@ -48,6 +48,10 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
+  // For the work of one more request, so that to submit it needs no memory; may throw
+  // std::bad_alloc. And where it is submitted no more.
+  void make_room();
+  void give_room_back();
   // Wakes the thread. Work that it has already is kept once.
   void submit(BackgroundWork& work);
   // Lets the thread find the work within `longest`, and wakes it only where it would not look.
@@ -80,6 +84,7 @@ class ProgressThread {
   std::condition_variable wake_;
   std::condition_variable idle_;
   std::vector<BackgroundWork*> works_;
+  std::size_t room_ = 0;          // that was asked for
   BackgroundWork* at_ = nullptr;  // being asked now, without the lock
   std::uint64_t rounds_ = 0;
   bool again_ = false;       // that work has been submitted meanwhile

@@ -30,7 +30,8 @@ void PersistentRequest::serve() {
 
 // There is something that the thread could find to do.
 bool PersistentRequest::has_background() const {
-  if (stage_ == Stage::inactive || !runs_program() || ended()) return false;
+  if (stage_ == Stage::inactive) return owes_verdicts();
+  if (!runs_program() || ended()) return false;
   if (governing_ != nullptr && !governing_->settled()) return true;
   if (!execution_.bound()) {
     return error_ == MPI_SUCCESS && !(stage_ == Stage::computing && begins_late());
@@ -40,12 +41,17 @@ bool PersistentRequest::has_background() const {
 }
 
 void PersistentRequest::to_thread() {
+  expected_ = 0;  // the thread may find the request held, and would wait as it was told last
   if (thread_ != nullptr) thread_->submit(*this);
 }
 
 // Once all have said when they will arrive, nothing moves before the first of them does; where they
 // are served one by one, before the next one is.
 void PersistentRequest::foresee() {
+  if (stage_ == Stage::inactive) {  // what others have to tell may come at any time
+    expected_ = 0;
+    return;
+  }
   double next = 0;
   if (queue_) {
     if (!execution_.waits()) next = queue_->quiet_until(seconds());

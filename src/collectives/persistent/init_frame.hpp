@@ -92,7 +92,7 @@ int make_request(Collective collective, int root, MPI_Comm comm, MPI_Info info, 
         }
         if (by_library) keep_native(*state, comm, std::move(native), call);
         made = std::make_unique<PersistentRequest>(*state, std::move(call));
-        return MPI_SUCCESS;
+        return made->reserve();
       },
       MPI_ERR_NO_MEM);
   error = succeeded_everywhere(*state, comm, error);

@@ -57,6 +57,7 @@ PersistentRequest::PersistentRequest(CommunicatorState& state, PersistentCall ca
     if (bound_.challenger != nullptr) govern(state.id());
   }
   process_->deferred_release().sweep();
+  if (thread_ != nullptr) thread_->make_room();
   process_->requests.enter(*this);
 }
 
@@ -75,7 +76,10 @@ void PersistentRequest::govern(std::uint64_t communicator) {
 PersistentRequest::~PersistentRequest() {
   if (gone_) return;
   process_->requests.leave(*this);
-  if (thread_ != nullptr) thread_->withdraw(*this);
+  if (thread_ != nullptr) {
+    thread_->withdraw(*this);
+    thread_->give_room_back();
+  }
   release();
 }
 
@@ -113,6 +117,21 @@ int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
   const ReturnErrors quiet(parent);
   native_comm_ = make_private(parent);
   return native_comm_ == MPI_COMM_NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+int PersistentRequest::reserve() {
+  if (!runs_program()) return MPI_SUCCESS;
+  int error = MPI_SUCCESS;
+  for (const Arm arm : {Arm::challenger, Arm::own}) {
+    if (arm == Arm::challenger && bound_.challenger == nullptr) continue;
+    governed_.arm = arm;
+    if (error == MPI_SUCCESS) {
+      error = execution_.bind(find_program(nullptr), bound_.call, workspace_);
+      execution_.unbind();
+    }
+  }
+  if (queue_) workspace_.first_with.reserve(static_cast<std::size_t>(ranks_));
+  return error;
 }
 
 void PersistentRequest::open_window() {
@@ -294,7 +313,11 @@ void PersistentRequest::exchange_ended() {
 
 // One look at everything that may have moved. True when something has.
 bool PersistentRequest::advance() {
-  if (stage_ == Stage::inactive) return false;
+  if (stage_ == Stage::inactive) {
+    if (!owes_verdicts()) return false;
+    governing_->progress(false);
+    return !owes_verdicts();
+  }
   if (native()) {
     int done = 0;
     if (native_request_ != MPI_REQUEST_NULL) {
@@ -344,6 +367,7 @@ int PersistentRequest::complete() {
   if (governing_ != nullptr && error_ == MPI_SUCCESS) {
     governing_->complete(governed_, in_calls_ + seconds() - asked_);
   }
+  if (owes_verdicts()) to_thread();
   if (process_->times_calls()) {
     link_->while_alive([this] {
       const Algorithm* served_by = runs_program() ? &serving() : bound_.algorithm;
@@ -370,17 +394,18 @@ int PersistentRequest::look(int* flag) {
 }
 
 int PersistentRequest::wait() {
-  const int wrong = held([this] {
+  bool inactive = false;
+  const int wrong = held([&] {
     ask();
+    inactive = stage_ == Stage::inactive;
     return stage_ == Stage::computing ? MPI_ERR_REQUEST : MPI_SUCCESS;
   });
-  if (wrong != MPI_SUCCESS) return wrong;
+  if (wrong != MPI_SUCCESS || inactive) return wrong;
   if (thread_ != nullptr) thread_->withdraw(*this);
   return held([this] { return finish(); });
 }
 
 int PersistentRequest::finish() {
-  if (stage_ == Stage::inactive) return MPI_SUCCESS;
   // Where nothing works in the background, another thread may start one that waits for this call.
   const bool stays_alone = thread_ != nullptr || !Process::has_threads();
   while (!ended()) {

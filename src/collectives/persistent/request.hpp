@@ -18,7 +18,9 @@
 // Where the bytes of a buffer in device memory cannot be told from gaps between them, its copy is
 // brought as a whole when the rank arrives; nothing is received before.
 // An iteration is moved by the progress thread, by Test and Wait of this request, and by Wait of
-// any other request. The progress thread leaves a request alone while its rank waits for it.
+// any other request. The progress thread leaves a request alone while its rank waits for it. At
+// rank 0 it also moves what the governor of an inactive request has to tell the others, who wait
+// for it in the next iteration, which this rank may start after they have ended it.
 //
 // Where all ranks need the arrival pattern and one makes no progress report, no transfer can begin
 // before that rank arrives. All ranks see this in the same iteration, and leave the exchange out in
@@ -115,6 +117,10 @@ class PersistentRequest final : public PersistentWork {
   // under way. Collective over the node.
   void open_window();
 
+  // What an iteration needs, but for a program by arrivals that needs more, and for lists of
+  // messages by a window: a rank that lacked it at Start would leave the others waiting. May throw
+  // std::bad_alloc.
+  int reserve();
   // Before it is destroyed where another rank has no such request: nobody waits for its farewell.
   void refuse() {
     if (exchange_ != nullptr) exchange_->close();
@@ -215,6 +221,7 @@ class PersistentRequest final : public PersistentWork {
   bool advance();
   void exchange_ended();
   void serve();
+  bool owes_verdicts() const { return governing_ != nullptr && governing_->owes_verdicts(); }
   bool has_background() const;
   void to_thread();
   void foresee();

@@ -105,18 +105,18 @@ void Dataflow::start(bool arrived, bool held) {
 
 void Dataflow::hold() {
   port_ = prepared_.header.window;  // whoever admits peers decides who goes first
-  first_with_.assign(static_cast<std::size_t>(prepared_.header.ranks), gone);
+  work_.first_with.assign(static_cast<std::size_t>(prepared_.header.ranks), gone);
   for (StepIndex i = 0; i < prepared_.program.steps.size(); ++i) {
     if (step(i).peer == no_rank) continue;
     ++work_.posting_waits[i];
-    StepIndex& first = first_with_[static_cast<std::size_t>(step(i).peer)];
+    StepIndex& first = work_.first_with[static_cast<std::size_t>(step(i).peer)];
     first = std::min(first, i);
   }
 }
 
 void Dataflow::admit(Rank peer) {
   if (open_ == 0) return;
-  StepIndex i = first_with_[static_cast<std::size_t>(peer)];
+  StepIndex i = work_.first_with[static_cast<std::size_t>(peer)];
   for (; i < prepared_.program.steps.size() && step(i).peer == peer; ++i) {
     if (--work_.posting_waits[i] == 0) release(i);
   }
@@ -124,7 +124,7 @@ void Dataflow::admit(Rank peer) {
 }
 
 bool Dataflow::heard_from(Rank peer) const {
-  return work_.arrived[first_with_[static_cast<std::size_t>(peer)]] != 0;
+  return work_.arrived[work_.first_with[static_cast<std::size_t>(peer)]] != 0;
 }
 
 void Dataflow::arrive() {

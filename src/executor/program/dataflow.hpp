@@ -143,7 +143,6 @@ class Dataflow final : private WindowUser {
   std::size_t next_receive_ = 0;
   std::uint32_t sending_ = 0;
   std::uint32_t receiving_ = 0;
-  std::vector<StepIndex> first_with_;  // of a held run, by peer
 };
 
 }  // namespace sibyl

@@ -71,6 +71,7 @@ struct Workspace {
   ReadySends sendable;
   std::vector<std::uint32_t> sending_to;  // under way to each rank, where the window limits them
   std::vector<StepIndex> batch;
+  std::vector<StepIndex> first_with;  // each rank, where ranks are admitted one by one
   std::vector<WindowSend> fan_out;    // of the same data
   std::vector<Piggyback> piggybacks;  // behind each message that carries one
   CarryingTypes carrying;             // of such messages

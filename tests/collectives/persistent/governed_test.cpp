@@ -109,6 +109,24 @@ TEST_F(PersistentGoverned, AgreementsNeedNobodysArrival) {
   }
 }
 
+// It may start an iteration after others have ended it: they wait for the one before.
+TEST_F(PersistentGoverned, AgreementsNeedNobodysStart) {
+  if (!is_governed_here()) GTEST_SKIP() << "needs a thread, and two that send";
+  const Duplicate comm;
+  PersistentTrial trial(large_gather(), comm.get());
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    int word = 0;
+    if (rank_in() == 0) MPI_Recv(&word, 1, MPI_INT, 1, 0, comm.get(), MPI_STATUS_IGNORE);
+    trial.start(i);
+    trial.arrive();
+    trial.wait();
+    if (rank_in() == 0) trial.wait();  // of an inactive one: nothing
+    if (rank_in() == 1) MPI_Send(&word, 1, MPI_INT, 0, 0, comm.get());
+    trial.check();
+  }
+  EXPECT_GE(inside(trial).governing()->agreements(), 1);
+}
+
 // Each of the first two ranks takes part in one request and only then in the other one.
 TEST_F(PersistentGoverned, TwoRequestsAreTakenInOtherOrders) {
   if (!is_governed_here()) GTEST_SKIP() << "needs a thread, and two that send";

@@ -122,6 +122,39 @@ TEST_F(Allocation, NoneForSmallCallsOfTypesWithGaps) {
   MPI_Type_free(&gapped);
 }
 
+// A rank that lacked memory in an iteration, which all others have begun, would leave them waiting.
+TEST(AllocationFailure, IterationsOfRequestsNeedNothingThatInitHasNotTaken) {
+  if (!SIBYL_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer counts for itself";
+  const Duplicate comm;
+  const int size = size_of();
+  static constexpr int bytes = 1 << 14;
+  const std::size_t all = static_cast<std::size_t>(bytes) * static_cast<std::size_t>(size);
+  std::vector<char> send(all);
+  std::vector<char> receive(all);
+  const auto iterate = [&](const char* what, auto init) {
+    SIBYL_Request request = SIBYL_REQUEST_NULL;
+    ASSERT_EQ(init(&request), MPI_SUCCESS) << what;
+    const long before = allocations;
+    EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Arrive(&request), MPI_SUCCESS);
+    EXPECT_EQ(SIBYL_Wait(&request), MPI_SUCCESS);
+    EXPECT_EQ(allocations - before, 0) << what;
+    EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+  };
+  iterate("alltoall in place", [&](SIBYL_Request* request) {
+    return SIBYL_Alltoall_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, receive.data(), bytes, MPI_BYTE,
+                               comm.get(), MPI_INFO_NULL, request);
+  });
+  iterate("allreduce", [&](SIBYL_Request* request) {
+    return SIBYL_Allreduce_init(send.data(), receive.data(), bytes, MPI_BYTE, MPI_BOR, comm.get(),
+                                MPI_INFO_NULL, request);
+  });
+  iterate("gather", [&](SIBYL_Request* request) {
+    return SIBYL_Gather_init(send.data(), bytes, MPI_BYTE, receive.data(), bytes, MPI_BYTE,
+                             size - 1, comm.get(), MPI_INFO_NULL, request);
+  });
+}
+
 // Whatever cannot be allocated on the way to a communicator's state: there is none then, or a whole
 // one, and the next attempt finds or makes a whole one.
 TEST(AllocationFailure, LeavesNoHalfMadeState) {

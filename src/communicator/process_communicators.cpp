@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "communicator/communicator_state.hpp"
+#include "communicator/deferred_release.hpp"
 #include "communicator/make_private.hpp"
 #include "communicator/membership.hpp"
 #include "communicator/process.hpp"
@@ -121,7 +122,9 @@ std::vector<CommunicatorState*> Process::served_within(MPI_Comm comm) const {
 
 std::uint64_t Process::least_recently_used_within(MPI_Comm comm) const {
   std::vector<CommunicatorState*> all = served_within(comm);
-  std::erase_if(all, [](const CommunicatorState* state) { return state->is_world(); });
+  std::erase_if(all, [](const CommunicatorState* state) {
+    return state->is_world() || !state->private_is_idle();
+  });
   const auto oldest = std::ranges::min_element(all, {}, &CommunicatorState::last_used);
   return oldest == all.end() ? 0 : (*oldest)->id();
 }
@@ -131,6 +134,7 @@ void Process::give_back_all_within(MPI_Comm comm) {
     const std::lock_guard<std::mutex> lock(mutex_);
     no_more_privates_ = true;
   }
+  deferred_release().sweep();
   for (CommunicatorState* state : served_within(comm)) state->give_private_back();
 }
 

@@ -19,6 +19,39 @@ void expect_scan(MPI_Comm comm, int calls = 1) {
   }
 }
 
+// What is left of the budget at the last rank.
+class TakenBudget {
+ public:
+  explicit TakenBudget(Process& process) : process_(process) {
+    while (rank_in() == size_of() - 1 && process.take_private()) ++taken_;
+  }
+  ~TakenBudget() {
+    for (; taken_ > 0; --taken_) process_.give_back_private();
+  }
+  TakenBudget(const TakenBudget&) = delete;
+  TakenBudget& operator=(const TakenBudget&) = delete;
+
+ private:
+  Process& process_;
+  int taken_ = 0;
+};
+
+// To rank 0, in the order of arrival where that is known, after one iteration.
+SIBYL_Request gather_of(MPI_Comm comm) {
+  static constexpr int bytes = 8192;
+  static std::vector<char> send(bytes);
+  static std::vector<char> receive;
+  receive.resize(static_cast<std::size_t>(bytes) * static_cast<std::size_t>(size_of(comm)));
+  SIBYL_Request request = SIBYL_REQUEST_NULL;
+  EXPECT_EQ(SIBYL_Gather_init(send.data(), bytes, MPI_BYTE, receive.data(), bytes, MPI_BYTE, 0,
+                              comm, MPI_INFO_NULL, &request),
+            MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Start(&request), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Arrive(&request), MPI_SUCCESS);
+  EXPECT_EQ(SIBYL_Wait(&request), MPI_SUCCESS);
+  return request;
+}
+
 TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfTheLeastRecentlyUsed) {
   if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
   Process& process = *Process::get();
@@ -40,6 +73,44 @@ TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfTheLeastRecentlyUsed) {
     expect_scan(second.get(), 3);  // by the MPI library, or again in the place of another
     for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
   }
+}
+
+// The one with a request, the longest not used, is not asked for its place, as another can give it.
+TEST(ManyCommunicators, BeyondTheBudgetLeaveThoseWithRequestsAlone) {
+  if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
+  Process& process = *Process::get();
+  const Duplicate first;
+  const Duplicate second;
+  SIBYL_Request request = gather_of(first.get());
+  expect_scan(second.get());
+  const TakenBudget taken(process);
+  const Duplicate third;
+  expect_scan(third.get());
+  EXPECT_TRUE(served(third.get()));
+  EXPECT_TRUE(served(first.get()));
+  EXPECT_FALSE(served(second.get()));
+  EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+}
+
+// Its root has freed the request before the others had: what it has kept for their last messages
+// holds the communicator no longer.
+TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfOneWhoseRequestsAreFreed) {
+  if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
+  Process& process = *Process::get();
+  const Duplicate first;
+  const Duplicate second;
+  SIBYL_Request request = gather_of(first.get());
+  if (rank_in() != 0) MPI_Barrier(MPI_COMM_WORLD);  // until the root has
+  EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
+  if (rank_in() == 0) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_scan(second.get());
+  const TakenBudget taken(process);
+  const Duplicate third;
+  expect_scan(third.get());
+  EXPECT_TRUE(served(third.get()));
+  EXPECT_FALSE(served(first.get()));
+  EXPECT_TRUE(served(second.get()));
 }
 
 TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibraryWhereNoneCanBeGivenUp) {

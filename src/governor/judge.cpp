@@ -84,7 +84,7 @@ std::vector<SiteVerdict> Judge::judge(Governor& own, const Governor::Report& all
     verdicts.push_back(
         told.trial ? judge_trial(told, of.first(told.pairs), of.subspan(told.pairs, told.pairs),
                                  median_of_comparable(apart.first(2 * told.pairs)))
-                   : judge_watched(told.site, of.first(Governor::watched),
+                   : judge_watched(told, of.first(Governor::watched),
                                    median_of_comparable(apart.first(Governor::watched))));
     verdicts.back().turns = own.turns_seen(told.site);
   }
@@ -113,10 +113,13 @@ std::int64_t Judge::interval_for(double cost) const {
                     : calls_for(takes, cost, shortest_interval, longest_interval);
 }
 
-bool Judge::is_alarming(const Record& record, double now, double spread) {
+bool Judge::is_alarming(const Record& record, Arm rival, double now, double spread) {
   if (record.usual <= 0) return false;
   const double most = 1 + record.growth;
-  if (now > most * record.usual || most * now < record.usual) return true;
+  const double rivals = record.known[static_cast<std::size_t>(rival)];
+  const bool still_less =
+      (1 + alarming_growth) * now < rivals && now < largest_harmless_growth * record.usual;
+  if ((now > most * record.usual && !still_less) || most * now < record.usual) return true;
   if (spread < 0 || record.usual_spread < 0) return false;
   const auto [less, more] = std::minmax(spread, record.usual_spread);
   return more - less > now && more > other_arrivals * most * less;
@@ -150,7 +153,7 @@ SiteVerdict Judge::judge_trial(const Governor::Reported& told, std::span<const d
   ++record.looks;
   const std::span<const double> now = std::span(record.in_force).subspan(known);
   const bool among_own = told.arm != Arm::native && told.contender != told.rival;
-  if (among_own && !now.empty() && is_alarming(record, median_of(now), spread)) {
+  if (among_own && !now.empty() && is_alarming(record, told.rival, median_of(now), spread)) {
     return alarm(record);
   }
   record.spread = spread;
@@ -182,6 +185,8 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   if (!record.in_force.empty() && !record.contender.empty()) {
     verdict.in_force = median_of(record.in_force);
     verdict.contender = median_of(record.contender);
+    record.known[static_cast<std::size_t>(told.arm)] = verdict.in_force;
+    record.known[static_cast<std::size_t>(told.contender)] = verdict.contender;
   }
   const bool keeps = action == Action::keep;
   const double better = keeps ? verdict.in_force : verdict.contender;
@@ -207,6 +212,11 @@ SiteVerdict Judge::end_trial(Record& record, const Governor::Reported& told, Act
   } else if (against_rival || !keeps) {
     record.growth = alarming_growth;
   }
+  // What makes the one cheaper may make the library so.
+  if (!against_rival && record.usual > 0) {
+    double& rivals = record.known[static_cast<std::size_t>(told.rival)];
+    rivals *= std::min(1.0, better / record.usual);
+  }
   record.usual = better;
   record.usual_spread = record.spread;
   if (undecided) record.leave(told, keeps);
@@ -222,8 +232,9 @@ void Judge::Record::clear() {
   alarmed = false;
 }
 
-SiteVerdict Judge::judge_watched(std::size_t site, std::span<const double> costs, double spread) {
-  Record& record = record_of(site);
+SiteVerdict Judge::judge_watched(const Governor::Reported& told, std::span<const double> costs,
+                                 double spread) {
+  Record& record = record_of(told.site);
   SiteVerdict verdict{.action = Action::watch_on, .next_watch = longest_interval};
   const double now = median_of_comparable(costs);
   if (now < 0) return verdict;
@@ -232,7 +243,7 @@ SiteVerdict Judge::judge_watched(std::size_t site, std::span<const double> costs
     record.usual = now;
     record.usual_spread = spread;
   }
-  return is_alarming(record, now, spread) ? alarm(record) : verdict;
+  return is_alarming(record, told.rival, now, spread) ? alarm(record) : verdict;
 }
 
 }  // namespace sibyl

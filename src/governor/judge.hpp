@@ -26,7 +26,9 @@
 // which delays nobody but for what it would have got ready meanwhile: of that one call's time
 // counts. Where the median has grown by a quarter or fallen by a fifth, or ranks come five times as
 // far apart as they did, or less than a fifth, and by more than a call takes, things are not what
-// they were: a trial against the library begins at once, be another one under way or not. One that
+// they were: a trial against the library begins at once, be another one under way or not; but for
+// growth to less than four times only where they do not still take less, by a quarter, than the
+// library's did when it was tried last, which it would lose again. One that
 // then finds that it was not Sibyl's fault doubles what it takes to be alarmed; where that is at
 // its end, nobody looks again before the budget allows for what the trial has cost.
 #pragma once
@@ -58,7 +60,7 @@ class Judge {
                           std::span<const double> contender,
                           double spread = Governor::not_comparable);
   // The last calls of a site that Sibyl serves.
-  SiteVerdict judge_watched(std::size_t site, std::span<const double> costs,
+  SiteVerdict judge_watched(const Governor::Reported& told, std::span<const double> costs,
                             double spread = Governor::not_comparable);
 
   static constexpr double margin = 1.05;
@@ -71,8 +73,9 @@ class Judge {
   static constexpr std::int64_t longest_interval = 1 << 16;
   static constexpr double alarming_growth = 0.25;
   static constexpr double largest_growth = 8;
-  static constexpr double other_arrivals = 4;        // times as far apart, and the growth's
-  static constexpr std::size_t most_undecided = 96;  // calls of each arm
+  static constexpr double largest_harmless_growth = 4;  // where the library took longer still
+  static constexpr double other_arrivals = 4;           // times as far apart, and the growth's
+  static constexpr std::size_t most_undecided = 96;     // calls of each arm
 
  private:
   // What calls cost in trials that were not decided, the arm that is in force against another.
@@ -92,6 +95,7 @@ class Judge {
     std::array<Undecided, arm_count> undecided{};  // by contender
     // Of earlier ones; by Arm that was found wanting, 0: it was not.
     std::array<std::int64_t, arm_count> pauses{};
+    std::array<double, arm_count> known{};  // by Arm: what calls cost when it was tried; 0: not yet
     double growth = alarming_growth;
     double usual = 0;  // what a call cost when Sibyl was found to serve it well
     double usual_spread = Governor::not_comparable;
@@ -102,7 +106,7 @@ class Judge {
   Record& record_of(std::size_t site);
   SiteVerdict end_trial(Record& record, const Governor::Reported& told, Action action,
                         bool undecided);
-  static bool is_alarming(const Record& record, double now, double spread);
+  static bool is_alarming(const Record& record, Arm rival, double now, double spread);
   static SiteVerdict alarm(Record& record);
   std::int64_t interval_for(double cost) const;
 

@@ -405,6 +405,16 @@ TEST(Governor, IsAlarmedEverLessWithoutReason) {
   EXPECT_EQ(ranks.site().arm, Arm::own);
 }
 
+// Calls that become three times as long are still half as long as the library's were.
+TEST(Governor, IsNotAlarmedWhileTheLibraryTookLonger) {
+  GovernedRanks ranks;
+  ranks.native_of(100, costs(1 * ms, 6 * ms));
+  EXPECT_EQ(ranks.native_of(2000, in_phases(1 * ms, 6 * ms, 3)), 0);
+  EXPECT_EQ(ranks.site().arm, Arm::own);
+  ranks.native_of(20, costs(8 * ms, 6 * ms));
+  EXPECT_EQ(ranks.site().arm, Arm::native);
+}
+
 // Phases that no growth covers: the budget does.
 TEST(Governor, IsNotAlarmedByEveryPhase) {
   GovernedRanks ranks;

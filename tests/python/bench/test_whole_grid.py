@@ -101,6 +101,18 @@ def test_it_stops_in_time_and_goes_on(small: Wishes, tmp_path: Path) -> None:
     assert {line["piece"] for line in lines} == {piece["title"]}
 
 
+def test_a_piece_by_itself_is_kept_for_the_whole(
+    small: Wishes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(whole_grid, "PLACES", (("local", "2", "sleep"), ("local", "3", "sleep")))
+    files = Outputs(json=tmp_path / "a.json")
+    assert run_grid(replace(small, pieces="1"), files, ["grid"]) == 0
+    assert run_grid(replace(small, minutes=1e-9), replace(files, resume=True), ["grid"]) == 0
+    measured, missing = json.loads(files.json.read_text())["pieces"]
+    assert list(measured["collectives"]) == ["bcast", "exscan"]
+    assert list(missing["collectives"]) == []
+
+
 def test_a_piece_that_cannot_be_measured_does_not_keep_the_others(
     small: Wishes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from sibyl.bench.options import Wishes
 from sibyl.errors import CommandError
-from sibyl.experiment.runner import JobFailed, choose_benchmark_launcher
+from sibyl.experiment.runner import LONGEST_WAIT, JobFailed, choose_benchmark_launcher
 from sibyl.experiment.units import read_time, time_text
 from sibyl.files import console_beside, write_result
 from sibyl.inputs import whole_number
@@ -56,7 +56,7 @@ def measure(
         JobFailed: it ended badly, or hung.
     """
     # As many ranks may share a core as there are.
-    patience = PATIENCE + 2 * ranks * (iterations + 2) * compute
+    patience = min(PATIENCE + 2 * ranks * (iterations + 2) * compute, LONGEST_WAIT)
     lines = []
     begin = time.monotonic()
     for number in range(rounds):

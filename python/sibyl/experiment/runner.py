@@ -36,6 +36,8 @@ PATIENCE = 5.0
 LINGER = 2.0
 # Without a sample for so long, and what its computing and delays take, a job hangs.
 SILENCE = 180.0
+# The system counts a wait in milliseconds, in an int.
+LONGEST_WAIT = 2e6
 # That a program may take to say what it offers.
 LISTING = 60.0
 WRONG_RESULT = 3  # exit status of the program, after all its samples
@@ -88,14 +90,21 @@ class Job:
         )
 
 
-def silence_of(grid: Grid, pattern_file: str | None) -> float:
-    """Seconds without a word after which its job hangs: it says something after each iteration."""
+def silence_of(grid: Grid, pattern_file: str | None, data: float = 0.0) -> float:
+    """Seconds without a word after which its job hangs: it says something after each iteration.
+
+    Args:
+        grid: what is measured.
+        pattern_file: that is replayed.
+        data: seconds that a call may take by itself, as far as is known.
+    """
     longest = max((cell.max_delay for cell in grid.cells), default=0.0)
     if pattern_file is not None:
         lines = Path(pattern_file).read_text(encoding="utf-8", errors="replace").splitlines()
         times = (float(line) for line in lines if line.strip() and not line.startswith("#"))
-        longest = max(times, default=0.0)
-    return SILENCE + 2 * len(grid.algorithms) * (grid.compute + longest)
+        longest = max([longest, *times])
+    patience = SILENCE + 2 * len(grid.algorithms) * (grid.compute + longest + data)
+    return min(patience, LONGEST_WAIT)
 
 
 def local_job(grid: Grid, launcher: Launcher, pattern_file: str | None) -> Job:
@@ -122,9 +131,11 @@ def cluster_job(
     facts: dict[str, object] = {"launcher": str(launcher), "rate": grid.rate}
     facts["cluster_check"] = check
     facts |= {"ranks_per_host": grid.ranks_per_node, "waiting": grid.waiting}
-    return Job(
-        [*command, *words], dict(os.environ), facts, silence_of(grid, pattern_file), launcher
-    )
+    # Linear algorithms, and chains of whole vectors, have a link carry what each rank has.
+    largest = max((cell.size for cell in grid.cells), default=0)
+    data = grid.cells[0].ranks * 8 * largest / check["rate"]
+    silence = silence_of(grid, pattern_file, data)
+    return Job([*command, *words], dict(os.environ), facts, silence, launcher)
 
 
 def choose_benchmark_launcher(mpi: str | None) -> Launcher:

@@ -1,13 +1,23 @@
 """What a job's results are refused for."""
 
 import os
+import selectors
 from pathlib import Path
 
 import pytest
 
 from sibyl.errors import CommandError
+from sibyl.experiment import runner
 from sibyl.experiment.grid import Cell, Grid
-from sibyl.experiment.runner import Job, JobFailed, pattern_files, run_job
+from sibyl.experiment.runner import (
+    SILENCE,
+    Job,
+    JobFailed,
+    cluster_job,
+    pattern_files,
+    run_job,
+    silence_of,
+)
 from sibyl.experiment.samples import CellResult
 from sibyl.mpi.installation import Launcher
 
@@ -36,6 +46,28 @@ def test_arrivals_are_replayed_from_a_file_whose_name_is_no_text(tmp_path: Path)
         comment, *times = Path(replayed).read_text(encoding="utf-8").splitlines()
     assert comment == "# call 0 of caf?"
     assert times == ["0.0", "0.5"]
+
+
+def test_the_longest_wait_is_one_that_the_system_takes(tmp_path: Path) -> None:
+    (tmp_path / "pattern").write_text("# call 0 of a program\n0\n5e11\n")
+    grid = Grid("gather", ("native",), (Cell(2, 8, "same", "uniform", 30.0),), compute=20.0)
+    assert silence_of(grid, None) == SILENCE + 2 * (20 + 30)
+    assert silence_of(grid, None, data=40.0) == SILENCE + 2 * (20 + 30 + 40)
+    longest = silence_of(grid, str(tmp_path / "pattern"))
+    with selectors.DefaultSelector() as selector:
+        reader, writer = os.pipe()
+        selector.register(reader, selectors.EVENT_READ)
+        os.write(writer, b".")
+        assert selector.select(longest)
+
+
+def test_a_job_on_slow_links_has_time_for_its_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "find_benchmark", lambda _: Path("benchmark"))
+    grid = Grid("reduce", ("native", "auto"), (Cell(8, 1 << 20, "same", "flat", 0.0),), compute=0.0)
+    launcher = Launcher(Path("/mpi/bin/mpiexec"), "openmpi", "4.1.4")
+    check = {"alpha_s": 1e-4, "rate": 5e5}
+    # Seven vectors over one link take 117 s, by each of two contenders.
+    assert cluster_job(grid, launcher, "name", check, None).silence > 2 * 7 * 8 * (1 << 20) / 5e5
 
 
 SAMPLE = '{"type":"sample","cell":0,"algorithm":"native","iteration":0,"right":true'

@@ -57,6 +57,18 @@ def test_a_rank_cannot_change_the_machine(three_hosts: str, job: Job) -> None:
     assert found["NoNewPrivs:"] == "1"
 
 
+def test_temporary_files_from_which_no_daemon_starts_are_told(
+    three_hosts: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a b", "a:b"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv("TMPDIR", str(tmp_path / name))
+        result = sibyl(*run_words(three_hosts, job, "--native"), "--", job.program, "where")
+        assert_usage_error(result, "set TMPDIR to a directory without blanks and colons")
+        assert not [*(tmp_path / name).iterdir()]
+    assert_idle(three_hosts)
+
+
 @pytest.mark.suite
 def test_ranks_that_wait_sleep_unless_they_are_to_spin(three_hosts: str, job: Job) -> None:
     words = run_words(three_hosts, job, "--native", "-n", 1)

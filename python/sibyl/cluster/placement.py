@@ -1,5 +1,7 @@
 """How each MPI's launcher is told to start its ranks on the hosts of a cluster."""
 
+import os
+import re
 import shlex
 from pathlib import Path
 
@@ -35,6 +37,7 @@ def place(
     words = shlex.join(["sh", str(AGENT), cluster.prefix])
     agent.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
     agent.chmod(0o755)
+    _check_agent(agent)
     addresses = [(cluster.address(host), slots) for host in range(cluster.hosts)]
     if launcher.family == "openmpi":
         options = _openmpi(cluster, launcher, slots, agent, scratch, waiting)
@@ -60,6 +63,20 @@ def place(
         rank_environment=rank_environment,
         preload=preload,
     )
+
+
+def _check_agent(agent: Path) -> None:
+    # Open MPI cuts the path there and finds no such program; MPICH waits for ever.
+    if re.search(r"[\s:]", str(agent)):
+        raise CommandError(
+            f"no launcher starts its daemons by a file in {agent.parent.parent}; set TMPDIR to a "
+            f"directory without blanks and colons in its name"
+        )
+    if not os.access(agent, os.X_OK):
+        raise CommandError(
+            f"no program may be started from {agent.parent.parent}; set TMPDIR to a directory "
+            f"that is not mounted noexec"
+        )
 
 
 # MPICH is built over UCX or libfabric; each heeds its own variables and no others.

@@ -9,6 +9,7 @@ from typing import Any
 
 from sibyl.errors import counted
 from sibyl.experiment.judge import MARGIN, MARGIN_SECONDS, SIGNIFICANCE
+from sibyl.experiment.statistics import median_level
 
 CSV_COLUMNS = (
     *("collective", "ranks", "mpi", "operator", "count", "bytes", "batch", "algorithm"),
@@ -33,7 +34,7 @@ class Line:
         batch: calls between two barriers; 1: single calls.
         least, quarters, median: seconds a call.
         ratio: median of the paired ratios to the reference.
-        ratio_interval: 95 % of that median.
+        ratio_interval: of that median, 95 % unless repetitions are few (median_level).
         limit: seconds that no algorithm of the model can beat.
         whole_vector_limit: the same for algorithms that send whole vectors in every round.
         p_slower: of "slower by more than the margins", corrected; p_faster: of "faster"; p_within:
@@ -107,6 +108,7 @@ def _us(seconds: float) -> str:
 def to_table(run: Run) -> str:
     """The lines cell by cell, and what is to be said of the whole run."""
     begin = run.begin
+    level = f"{100 * median_level(begin['repetitions']):.0f} % of ratio"
     text = (
         f"{begin['collective']} on {begin['ranks']} ranks, {begin['mpi']}, Sibyl {begin['sibyl']}; "
         f"{begin['cores']} cores, {begin['cpu']}\n"
@@ -122,7 +124,7 @@ def to_table(run: Run) -> str:
             f"\noperator {first.operator}, count {first.count} ({first.bytes} bytes), "
             f"{first.mode}; limit {_us(first.limit)} us, "
             f"whole vectors {_us(first.whole_vector_limit)} us\n"
-            f"  {'':<20}{'least us':>12}{'median us':>12}{'ratio':>9}{'95 % of ratio':>18}"
+            f"  {'':<20}{'least us':>12}{'median us':>12}{'ratio':>9}{level:>18}"
             f"{'x limit':>9}  verdict\n"
         )
         for line in lines:
@@ -185,6 +187,7 @@ def to_json(run: Run) -> str:
         },
         **{name: begin[name] for name in ("collective", "reference", "held")},
         **{name: begin[name] for name in ("repetitions", "warm_up")},
+        "confidence": median_level(begin["repetitions"]),  # of the intervals, whatever their name
         "margin": {"relative": MARGIN, "seconds": MARGIN_SECONDS},
         "significance": SIGNIFICANCE,
         "never_slower": run.never_slower,

@@ -71,6 +71,14 @@ def test_wrong_results_are_no_proof(run: Run) -> None:
     assert json.loads(to_json(Run(BEGIN, run.lines, ["linear, bxor"])))["never_slower"] is False
 
 
+def test_intervals_of_few_repetitions_are_not_said_to_hold_more_than_they_do(run: Run) -> None:
+    assert "95 % of ratio" in to_table(run)
+    few = Run({**BEGIN, "repetitions": 3}, run.lines, [])
+    assert "75 % of ratio" in to_table(few)
+    assert "95 %" not in to_table(few)
+    assert json.loads(to_json(few))["confidence"] == 0.75
+
+
 def test_csv_and_json_have_the_same_numbers(run: Run) -> None:
     rows = list(csv.reader(io.StringIO(to_csv(run))))
     assert tuple(rows[0]) == CSV_COLUMNS

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -66,6 +67,11 @@ void PatternSource::read_file(const std::string& name, int ranks) {
     if (!read.ok()) {
       problem_ = read.problem;
       return;
+    }
+    // From any common origin: what counts is how far apart they are.
+    std::vector<double>& times = read.pattern.times;
+    for (const double origin = *std::ranges::min_element(times); double& time : times) {
+      time -= origin;
     }
     recorded_.push_back(std::move(read.pattern));
   }

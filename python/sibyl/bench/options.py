@@ -84,7 +84,12 @@ class Wishes(MeasureOptions):
             "if absent.",
         ),
     ] = None
-    root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
+    root: Annotated[
+        int | None,
+        typer.Option(
+            metavar="R", help="Of rooted collectives; 0, or what was recorded, if absent."
+        ),
+    ] = None
     waiting: Annotated[
         str,
         typer.Option(

@@ -43,6 +43,8 @@ def cell_title(grid: Grid, cell: Cell) -> str:
     elif cell.block:
         words.append(_amount(cell))
     words.append(counted(cell.ranks, "rank"))
+    if grid.root:
+        words.append(f"root {grid.root}")
     if grid.collective in IRREGULAR:
         words.append(f"{cell.counts} counts")
     words.append("bare calls" if cell.pattern == BARE else f"{cell.pattern} arrivals")

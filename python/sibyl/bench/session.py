@@ -47,6 +47,7 @@ from sibyl.experiment.options import (
     read_patterns,
     recorded_pattern,
     repetitions,
+    root_of,
     words_of,
 )
 from sibyl.experiment.places import find_launcher
@@ -56,6 +57,7 @@ from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, nati
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
+from sibyl.inputs import whole_number
 from sibyl.mpi.command_line import hosts_are_given
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -132,6 +134,9 @@ def check_variants(grid: Grid, launcher: Launcher) -> None:
         if name.partition("@")[0] not in known:
             there = ", ".join(known) or "none"
             raise CommandError(f"--algorithms {name}: of {grid.collective} there are {there}")
+        _, at, segment = name.partition("@")
+        if at and not 0 < (whole_number(segment) or 0) < 2**31:
+            raise CommandError(f"--algorithms {name}: write the bytes of a segment after the @")
 
 
 def make_grid(collective: str, wishes: Wishes) -> Grid:
@@ -165,13 +170,14 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     default = SIMULATED if wishes.simulated else MEASURED
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
-    if not 0 <= wishes.root < min(ranks):
-        raise CommandError(f"--root {wishes.root}: ranks go from 0 to {min(ranks) - 1}")
+    same = recorded if recorded is not None and recorded.collective == collective else None
+    root = root_of(wishes.root, same)
+    if not 0 <= root < min(ranks):
+        raise CommandError(f"--root {root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
     of_known("--operator", operator, OPERATORS)
     if not sizes:
-        as_recorded = recorded is not None and recorded.collective == collective
-        sizes = [recorded.whole_size] if as_recorded and recorded.whole_size else [USUAL_SIZE]
+        sizes = [same.whole_size] if same is not None and same.whole_size else [USUAL_SIZE]
     if collective == SIZELESS:
         sizes = [0]
     cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
@@ -194,7 +200,7 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
         warm_up=warm_up,
         compute=read_time(wishes.compute),
         operator=operator,
-        root=wishes.root,
+        root=root,
         seed=wishes.seed,
         prediction=of_known("--prediction", wishes.prediction, PREDICTIONS),
         on=wishes.on,

@@ -37,8 +37,8 @@ def simulate(
             "--resume: --calibrate measures other numbers each time; say those of the interrupted "
             "run with --alpha and --beta"
         )
-    network.check()
     nodes.check()
+    network.check(nodes.placed())
     patterns = pattern_paths(words_of("--pattern", wishes.pattern))
     read = [("--pattern", path) for path in patterns]
     outputs.check([("--calibration", network.calibration), *read])

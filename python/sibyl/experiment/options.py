@@ -26,6 +26,7 @@ from sibyl.files import Read, check_all_writable
 from sibyl.inputs import whole_number
 
 PLACES = ("local", "cluster", "smpi")
+MOST_ITERATIONS = 1_000_000_000  # the benchmark adds up those of the warm-up in an int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +220,13 @@ def recorded_pattern(text: str, collective: str, sizes: Sequence[int]) -> tuple[
     return ",".join(patterns), found
 
 
+def root_of(wished: int | None, recorded: Site | None) -> int:
+    """--root; where it is absent that of the recorded calls of this collective, if it has one."""
+    if wished is not None:
+        return wished
+    return recorded.root if recorded is not None and recorded.root >= 0 else 0
+
+
 def repetitions(
     iterations: int | None, warm_up: int | None, seed: int, default: tuple[int, int]
 ) -> tuple[int, int]:
@@ -229,4 +237,8 @@ def repetitions(
     )
     if found[0] < 1 or found[1] < 0 or seed < 0:
         raise CommandError("--iterations wants at least 1; --warm-up and --seed at least 0")
+    if max(found) > MOST_ITERATIONS or seed >= 2**32:
+        raise CommandError(
+            f"--iterations and --warm-up go to {MOST_ITERATIONS}, --seed to {2**32 - 1}"
+        )
     return found

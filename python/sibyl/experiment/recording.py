@@ -22,7 +22,7 @@ from sibyl.errors import CommandError, counted, one_line
 from sibyl.experiment.grid import BARE, SHAPES, SIZES_IN_ALL
 from sibyl.inputs import LARGE, read_text, whole_number
 from sibyl.mpi.arrivals import EMPTY
-from sibyl.paths import is_there
+from sibyl.paths import is_directory, is_file, is_there
 
 FORMAT = "sibyl-arrivals"
 # Seconds: thirty thousand years. Predictors add times up, and larger ones could become infinite.
@@ -165,9 +165,18 @@ def read_text_calls(path: Path, text: str) -> list[list[float]]:
 
 
 def is_recording(name: str) -> bool:
-    """Whether a pattern's name, FILE or FILE#N, is that of a recording."""
+    """Whether a pattern's name, FILE or FILE#N, is that of a recording.
+
+    Raises:
+        CommandError: of a pipe, which could be read once only.
+    """
+    path = split_name(name)[0]
+    if is_there(path) and not is_file(path) and not is_directory(path):
+        raise CommandError(
+            f"--pattern {name}: no regular file; it is read several times, so write it to one"
+        )
     try:
-        with split_name(name)[0].open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8") as file:
             return file.read(64).lstrip().startswith("{")
     except (OSError, UnicodeDecodeError):
         return False
@@ -231,12 +240,13 @@ def pattern_text(name: str, ranks: int) -> str:
     what, calls = replayed_calls(name, ranks)
     parts = []
     for i, times in enumerate(calls):
-        parts.append("\n".join([f"# call {i} of {what}", *(repr(time) for time in times)]))
+        heading = f"# call {i} of {one_line(what)}"
+        parts.append("\n".join([heading, *(repr(time) for time in times)]))
     return "\n".join(parts) + "\n"
 
 
 def replayed_calls(name: str, ranks: int) -> tuple[str, list[list[float]]]:
-    """What a pattern file is of, in words, and the arrival times of each of its calls.
+    """What a pattern file is of, in words, and the arrival times of each of its calls, from 0 on.
 
     Args:
         name: FILE or FILE#N: a recording, or a text file with one time a line.
@@ -276,4 +286,5 @@ def replayed_calls(name: str, ranks: int) -> tuple[str, list[list[float]]]:
                 f"--pattern {name}: call {number} has {counted(len(call), 'arrival time')}, for "
                 f"{counted(ranks, 'rank')}"
             )
-    return what, calls
+    # Times are from any common origin, even 1970's: what counts is how far apart they are.
+    return what, [[time - min(call) for time in call] for call in calls]

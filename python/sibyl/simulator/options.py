@@ -61,6 +61,12 @@ class Wishes:
     max_delay: Annotated[
         str, typer.Option(metavar="T,...", help="Largest delays, as in 0,1ms,5ms.")
     ] = "0"
+    root: Annotated[
+        int | None,
+        typer.Option(
+            metavar="R", help="Of rooted collectives; 0, or what was recorded, if absent."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +77,6 @@ class SettingsOptions:
         int, typer.Option(metavar="K", help="Patterns per cell: drawn, or calls of a file.")
     ] = 16
     seed: Annotated[int, typer.Option(metavar="S", help="Of the patterns.")] = 1
-    root: Annotated[int, typer.Option(metavar="R", help="Of rooted collectives.")] = 0
     compute: Annotated[
         str,
         typer.Option(
@@ -111,19 +116,16 @@ class SettingsOptions:
             )
         if self.outstanding < 0:
             raise CommandError(f"--outstanding {self.outstanding}: at least 1, or 0 for all")
-        if self.root < 0:
-            raise CommandError(f"--root {self.root}: a root is one of the ranks")
 
     def settings(self, collective: str, network: Network, lanes: int) -> Settings:
         """What they describe."""
         return Settings(
             collective,
             network,
-            self.root,
-            self.iterations,
-            self.seed,
-            read_time(self.compute),
-            self.segments,
+            iterations=self.iterations,
+            seed=self.seed,
+            compute=read_time(self.compute),
+            segments=self.segments,
             in_order=self.in_order,
             lanes=lanes,
             outstanding=self.outstanding,
@@ -206,8 +208,12 @@ class NetworkOptions:
     ] = False
     given: frozenset[str] = frozenset()  # what stands on the command line
 
-    def check(self) -> None:
-        """Raise CommandError for what can be seen to be wrong before anything is measured."""
+    def check(self, placement: Placement) -> None:
+        """Raise CommandError for what can be seen to be wrong before anything is measured.
+
+        Args:
+            placement: where the ranks lie.
+        """
         if self.model not in ("hockney", "loggp"):
             raise CommandError(f"--model {self.model}: there are hockney and loggp")
         if (self.calibrate or self.calibration is not None) and self.model == "loggp":
@@ -225,6 +231,8 @@ class NetworkOptions:
         if self.handshake and not self.sharing and self.queue is None:
             raise CommandError("--handshake is for messages that share links: --sharing or --queue")
         self._check_network()
+        if "inside" in self.given and placement == Placement():
+            raise CommandError("--inside is for several ranks a node: --ranks-per-node, --nodes")
 
     def _check_network(self) -> None:
         # The simulator knows what it cannot play. It looks at all of a network before it begins,

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sibyl.errors import CommandError, counted
+from sibyl.experiment.grid import SIZELESS
 from sibyl.experiment.plots import (
     PANELS_MOST,
     Axis,
@@ -88,8 +89,13 @@ def _nodes_text(nodes: Nodes) -> str:
 def problem_title(problem: Problem, settings: Settings) -> str:
     """A cell in words."""
     each = settings.collective not in SIZES_IN_ALL
-    text = f"{settings.collective}, {size_text(problem.size)} {'a rank' if each else 'in all'}, "
-    text += f"{counted(problem.ranks, 'rank')}, {problem.pattern} arrivals"
+    words = [settings.collective]
+    if settings.collective != SIZELESS:
+        words.append(f"{size_text(problem.size)} {'a rank' if each else 'in all'}")
+    words.append(counted(problem.ranks, "rank"))
+    if settings.root:
+        words.append(f"root {settings.root}")
+    text = ", ".join([*words, f"{problem.pattern} arrivals"])
     return text + (f" up to {time_text(problem.max_delay)}" if problem.max_delay else "")
 
 

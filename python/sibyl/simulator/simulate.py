@@ -3,15 +3,17 @@
 import hashlib
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from sibyl import __version__, _core
 from sibyl.errors import CommandError, counted
-from sibyl.experiment.grid import SHAPES, make_cells
+from sibyl.experiment.grid import SHAPES, SIZELESS, make_cells
 from sibyl.experiment.journal import Journal, kept_on_failure, say_kept
-from sibyl.experiment.options import recorded_pattern, words_of
+from sibyl.experiment.options import recorded_pattern, root_of, words_of
 from sibyl.experiment.recording import pattern_paths, split_name
+from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import STDOUT, console_beside, write_result
 from sibyl.inputs import whole_number
@@ -52,21 +54,28 @@ def _numbers(option: str, text: str) -> list[int]:
     return numbers
 
 
-def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[Problem]:
-    """The cells."""
+def with_problems(
+    settings: Settings, wishes: Wishes, nodes: NodeOptions
+) -> tuple[Settings, list[Problem]]:
+    """The settings with the root that is wished for, or was recorded, and the cells."""
     named = nodes.named()
     sizes = [] if wishes.size is None else list(map(read_size, words_of("--size", wishes.size)))
     text, recorded = recorded_pattern(wishes.pattern, settings.collective, sizes)
     usual = USUAL_RANKS if named is None else len(named)
     if recorded is not None and wishes.ranks is None and named is None:
         usual = recorded.ranks
-    if not sizes:
-        as_recorded = recorded is not None and recorded.collective == settings.collective
-        sizes = [recorded.whole_size] if as_recorded and recorded.whole_size else [USUAL_SIZE]
+    same = recorded
+    if recorded is not None and recorded.collective != settings.collective:
+        same = None
+    settings = replace(settings, root=root_of(wishes.root, same))
+    if settings.collective == SIZELESS:
+        sizes = [0]
+    elif not sizes:
+        sizes = [same.whole_size] if same is not None and same.whole_size else [USUAL_SIZE]
     ranks = [usual] if wishes.ranks is None else _numbers("--ranks", wishes.ranks)
     for count in ranks:
         nodes.check_ranks(count)
-        if settings.root >= count:
+        if not 0 <= settings.root < count:
             raise CommandError(f"--root {settings.root} is not a rank; there are {count}")
     patterns = words_of("--pattern", text)
     for pattern in patterns:
@@ -81,12 +90,12 @@ def problems_of(settings: Settings, wishes: Wishes, nodes: NodeOptions) -> list[
     )
     problems = [Problem(cell.ranks, cell.size, cell.pattern, cell.max_delay) for cell in cells]
     for problem in problems:
-        if block_of(problem, settings) == 0:
+        if block_of(problem, settings) == 0 and settings.collective != SIZELESS:
             raise CommandError(
                 f"--size {problem.size}: {problem.ranks} blocks have no byte each; give "
                 f"{problem.ranks} or more"
             )
-    return problems
+    return settings, problems
 
 
 def _check_file(pattern: str, ranks: Sequence[int]) -> None:
@@ -103,12 +112,12 @@ def _check_file(pattern: str, ranks: Sequence[int]) -> None:
 def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs) -> int:
     """Simulate and write; returns the exit code.
 
-    Interrupted, it writes what is finished and returns 130.
+    Interrupted by a signal, it writes what is finished and returns 128 plus the signal's number.
     """
     entrants = contenders(settings.collective, wishes.algorithms)
     if settings.lanes != 1 and not any(entrant.row.lanes for entrant in entrants):
         raise CommandError(f"--lanes {settings.lanes}: none of the algorithms has several")
-    problems = problems_of(settings, wishes, nodes)
+    settings, problems = with_problems(settings, wishes, nodes)
     outputs.check()
     if outputs.plot is not None:
         output.check_panels(problems)
@@ -118,20 +127,23 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
         _check_picture(problem, contender, settings, outputs)
     fingerprint = _fingerprint(settings, problems, entrants)
     journal = Journal(fingerprint, partial(Row.from_json, entrants=entrants))
+    journal.hold()
     if not outputs.resume:
         journal.forget()
+        journal.hold()  # of the new file
     cells = [(problem, entrant.name) for problem in problems for entrant in entrants]
     with kept_on_failure([journal], len(cells), "rows"):
-        interrupted = False
+        interrupted = 0
         try:
-            _simulate(settings, problems, entrants, journal)
-        except KeyboardInterrupt:
-            interrupted = True
+            with signals_interrupt():
+                _simulate(settings, problems, entrants, journal)
+        except Interrupted as signal:
+            interrupted = signal.number
         found = {(row.problem, row.contender.name): row for row in journal.read()}
         _write([found[cell] for cell in cells if cell in found], settings, outputs)
         if interrupted:
             say_kept([journal], len(cells), "rows")
-            return 130
+            return 128 + interrupted
         for suffix, (problem, contender) in pictures.items():
             _write_picture(suffix, problem, contender, settings, outputs)
     journal.forget()

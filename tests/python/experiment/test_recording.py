@@ -1,11 +1,14 @@
 """Recorded sites are replayed."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from cells import write_part
 
+from sibyl.bench.options import Wishes
+from sibyl.bench.session import make_grid
 from sibyl.errors import CommandError
 from sibyl.experiment import recording
 from sibyl.experiment.grid import COLLECTIVES
@@ -27,6 +30,33 @@ def test_a_recorded_site_is_replayed_call_by_call(tmp_path: Path) -> None:
         pattern_text(f"{path}#2", 2)
     with pytest.raises(CommandError, match="neither a shape nor a file"):
         pattern_text(str(tmp_path / "absent"), 2)
+
+
+def test_times_are_from_any_origin(tmp_path: Path) -> None:
+    path = tmp_path / "of an epoch\u2028and more"
+    path.write_text("# call\n1700000000.5\n1700000000\n# call\n3\n7\n")
+    heading = "# call {} of of an epoch and more"
+    lines = pattern_text(str(path), 2).split("\n")
+    assert lines == [heading.format(0), "0.5", "0.0", heading.format(1), "0.0", "4.0", ""]
+
+
+def test_a_pipe_that_could_be_read_once_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CommandError, match="pipe: no regular file"):
+        recorded_pattern(str(tmp_path / "pipe"), "gather", [])
+
+
+@pytest.mark.parametrize(
+    ("collective", "wished", "root"), [("gather", None, 1), ("gather", 0, 0), ("scan", None, 0)]
+)
+def test_the_recorded_root_is_taken(
+    tmp_path: Path, collective: str, wished: int | None, root: int
+) -> None:
+    name = write_recording(tmp_path / "recording.json", (collective, 8, 1))
+    text = Path(name).read_text().replace('"root": 0', f'"root": {-1 if root == 0 else root}')
+    Path(name).write_text(text)
+    assert make_grid(collective, Wishes(pattern=name, root=wished)).root == root
+    assert make_grid("bcast", Wishes(pattern=name, root=wished)).root == (wished or 0)
 
 
 def write_recording(path: Path, *sites: tuple[str, int, int]) -> str:

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,8 +129,12 @@ def test_a_file_of_any_name_is_drawn(sibyl: Sibyl, tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_simulation_is_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    number: signal.Signals,
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     settings = Settings("gather", package.Network(), iterations=3)
@@ -149,11 +154,11 @@ def test_an_interrupted_simulation_is_resumed(
         for row in run_cell(problem, entrants, *more):
             yield row
             if len(cells) == 2 and not resumed:  # in the middle of the second cell
-                raise KeyboardInterrupt
+                signal.raise_signal(number)
 
     resumed = False
     monkeypatch.setattr(simulate, "run_cell", until_interrupted)
-    part = csv_text(resume=False, code=130)
+    part = csv_text(resume=False, code=128 + number)
     assert "3 of 8 rows are kept" in capfd.readouterr().err
     assert whole.startswith(part) and len(part.splitlines()) == 1 + 3
     resumed = True
@@ -173,6 +178,21 @@ def test_an_all_to_all_of_too_many_ranks_is_refused_before_its_sizes_are_listed(
     settings = Settings("alltoallv", package.Network())
     wishes = Wishes(ranks="40000", size="1GiB", algorithms="pairwise")
     with pytest.raises(CommandError, match=r"pairwise on 40000 ranks has about 3.2e\+09 steps"):
+        simulate.run(settings, wishes, NodeOptions(), Outputs())
+
+
+def test_the_same_simulation_is_made_once_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = Settings("gather", package.Network())
+    wishes = Wishes(ranks="4", size="4K", algorithms="LS")
+
+    def and_again(*_: object) -> None:
+        simulate.run(settings, wishes, NodeOptions(), Outputs())
+
+    monkeypatch.setattr(simulate, "_simulate", and_again)
+    with pytest.raises(CommandError, match="under way in another process"):
         simulate.run(settings, wishes, NodeOptions(), Outputs())
 
 
@@ -326,7 +346,9 @@ def test_without_an_mpi_calibration_says_so(sibyl: Sibyl, tmp_path: Path) -> Non
         (("gather", "--queue", "128K,14480,0"), "a queue needs a timeout"),
         (("gather", "--beta", f"1{310 * '0'}ns/B"), "beta is inf"),
         (("gather", "--inside", f"0us,1{310 * '0'}ns/B"), "inside a node is inf"),
+        (("gather", "--inside", "1s,1s/B"), "--inside is for several ranks a node"),
         (("gather", "--ranks", "0"), "--ranks 0"),
+        (("gather", "--root", "-1"), "--root -1"),
         (("gather", "--root", "48"), "--root 48"),
         (("gather", "--calibration", "none.json"), "none.json"),
         (("gather", "--calibrate", "--calibration", "c.json"), "one of them"),
@@ -378,6 +400,10 @@ def test_a_recording_is_simulated_with_its_ranks_and_size(sibyl: Sibyl, tmp_path
     low, high = entry["quartiles_s"]
     assert 0.25 < low < 0.26 < 0.5 < high < 0.51
     assert "linear" in result.stderr
+    site["root"] = 2
+    (tmp_path / "recording.json").write_text(json.dumps(document))
+    assert json.loads(sibyl(*words, "--json", "-").stdout)["root"] == 2
+    assert json.loads(sibyl(*words, "--root", "0", "--json", "-").stdout)["root"] == 0
     assert_usage_error(sibyl(*words, "-n", 5), "recorded on 4 ranks, not 5")
     (tmp_path / "bad").write_text("secret\n")
     result = sibyl("simulate", "gather", "-n", 4, "--pattern", "bad")
@@ -420,6 +446,14 @@ def test_who_takes_no_arrivals_is_told_nothing_in_vain() -> None:
     with pytest.raises(CommandError, match="takes no arrivals"):
         contenders("scatter", "none:LIN")
     assert contenders("reduce", "none:clairvoyant")[0].told == "none"
+
+
+def test_a_barrier_has_no_size(sibyl: Sibyl) -> None:
+    result = sibyl("simulate", "barrier", "-n", "48", "--size", "10,1M", "--json", "-")
+    assert result.returncode == 0, result
+    document = json.loads(result.stdout)
+    assert {entry["bytes"] for entry in document["entries"]} == {0}
+    assert "barrier, 48 ranks, uniform arrivals" in result.stderr
 
 
 def test_blocks_without_a_byte_are_refused(sibyl: Sibyl) -> None:

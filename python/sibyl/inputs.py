@@ -19,6 +19,12 @@ def whole_number(text: str) -> int | None:
     return number if number < 2**63 else None
 
 
+def is_int(text: str, least: int = 0) -> bool:
+    """Whether it is a whole number from `least` on that a C program can count to."""
+    number = whole_number(text)
+    return number is not None and least <= number < 2**31
+
+
 def read_text(path: Path, most_bytes: int = SMALL) -> str:
     """The text of a file, at most so many bytes of UTF-8.
 

@@ -5,6 +5,7 @@ some versions of Python; who looks for a file in several places wants to look in
 """
 
 import os
+import re
 from pathlib import Path
 
 
@@ -26,6 +27,11 @@ def is_link(path: Path) -> bool:
 def is_there(path: Path) -> bool:
     """Whether there is anything of that name, as far as may be seen."""
     return os.path.exists(path)  # noqa: PTH110 (never raises)
+
+
+def is_cut(path: Path) -> bool:
+    """Whether what takes lists of paths cuts it, at a blank or a colon."""
+    return re.search(r"[\s:]", str(path)) is not None
 
 
 def closed_directory(path: Path) -> Path | None:

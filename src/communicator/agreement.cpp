@@ -80,7 +80,6 @@ MPI_Comm make_private_on_all(MPI_Comm comm, FromRankZero& terms) {
 bool CommunicatorState::make_room(MPI_Comm comm, bool has_room) {
   std::uint64_t id = 0;
   const bool may = !Process::has_threads() && process_.environment().reproducible == 0;
-  if (may) process_.deferred_release().sweep();  // a freed request may hold what nobody else does
   if (rank_ == 0 && may) id = process_.least_recently_used_within(comm);
   if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS || id == 0) return false;
   CommunicatorState* oldest = process_.state_of(id);
@@ -167,11 +166,8 @@ void CommunicatorState::set_up(MPI_Comm comm, bool in_init) {
   // sides find the other's ranks outside of their own world, so all stay with the MPI library.
   if (Process::has_world() && !holds_all_of(MPI_COMM_WORLD, comm)) return;
   const ReturnErrors quiet(comm, in_init);
-  bool has_room = process_.take_private();
-  if (!has_room) {  // freed requests may hold private communicators of communicators that are gone
-    process_.deferred_release().sweep();
-    has_room = process_.take_private();
-  }
+  process_.deferred_release().sweep();  // freed requests may hold private communicators alone
+  const bool has_room = process_.take_private();
   if (!agree_to_serve(comm, has_room)) {
     if (has_room) process_.give_back_private();
     return;

@@ -6,6 +6,7 @@
 #include "communicator/served.hpp"
 #include "sibyl/sibyl.h"
 #include "support/mpi_test.hpp"
+#include "support/taken_budget.hpp"
 
 namespace sibyl::test {
 namespace {
@@ -18,23 +19,6 @@ void expect_scan(MPI_Comm comm, int calls = 1) {
     ASSERT_EQ(sum, (rank_in(comm) + 1) * value);
   }
 }
-
-// What is left of the budget at the last rank.
-class TakenBudget {
- public:
-  explicit TakenBudget(Process& process) : process_(process) {
-    while (rank_in() == size_of() - 1 && process.take_private()) ++taken_;
-  }
-  ~TakenBudget() {
-    for (; taken_ > 0; --taken_) process_.give_back_private();
-  }
-  TakenBudget(const TakenBudget&) = delete;
-  TakenBudget& operator=(const TakenBudget&) = delete;
-
- private:
-  Process& process_;
-  int taken_ = 0;
-};
 
 // To rank 0, in the order of arrival where that is known, after one iteration.
 SIBYL_Request gather_of(MPI_Comm comm) {
@@ -54,36 +38,30 @@ SIBYL_Request gather_of(MPI_Comm comm) {
 
 TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfTheLeastRecentlyUsed) {
   if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
-  Process& process = *Process::get();
   {
     const Duplicate first;
     const Duplicate second;
     expect_scan(first.get());
     expect_scan(second.get());
     expect_scan(first.get());
-    std::vector<bool> taken;
-    if (rank_in() == size_of() - 1) {
-      while (process.take_private()) taken.push_back(true);
-    }
+    const TakenBudget taken;
     const Duplicate third;
     expect_scan(third.get());
     EXPECT_TRUE(served(third.get()));
     EXPECT_TRUE(served(first.get()));
     EXPECT_FALSE(served(second.get()));
     expect_scan(second.get(), 3);  // by the MPI library, or again in the place of another
-    for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
   }
 }
 
 // The one with a request, the longest not used, is not asked for its place, as another can give it.
 TEST(ManyCommunicators, BeyondTheBudgetLeaveThoseWithRequestsAlone) {
   if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
-  Process& process = *Process::get();
   const Duplicate first;
   const Duplicate second;
   SIBYL_Request request = gather_of(first.get());
   expect_scan(second.get());
-  const TakenBudget taken(process);
+  const TakenBudget taken;
   const Duplicate third;
   expect_scan(third.get());
   EXPECT_TRUE(served(third.get()));
@@ -96,7 +74,6 @@ TEST(ManyCommunicators, BeyondTheBudgetLeaveThoseWithRequestsAlone) {
 // holds the communicator no longer.
 TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfOneWhoseRequestsAreFreed) {
   if (thread_level() == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "another thread might be using it";
-  Process& process = *Process::get();
   const Duplicate first;
   const Duplicate second;
   SIBYL_Request request = gather_of(first.get());
@@ -105,7 +82,7 @@ TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfOneWhoseRequestsAreFreed) {
   if (rank_in() == 0) MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
   expect_scan(second.get());
-  const TakenBudget taken(process);
+  const TakenBudget taken;
   const Duplicate third;
   expect_scan(third.get());
   EXPECT_TRUE(served(third.get()));
@@ -114,13 +91,8 @@ TEST(ManyCommunicators, BeyondTheBudgetTakeThePlaceOfOneWhoseRequestsAreFreed) {
 }
 
 TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibraryWhereNoneCanBeGivenUp) {
-  Process& process = *Process::get();
-  std::vector<bool> taken;
-  // Takes what is left of the budget on one rank: all ranks must go native together.
-  if (rank_in() == size_of() - 1) {
-    while (process.take_private()) taken.push_back(true);
-  }
   {
+    const TakenBudget taken;  // on one rank: all ranks must go native together
     // No other communicator has a private one that it could give up.
     const Duplicate comm;
     MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_ARE_FATAL);
@@ -130,7 +102,6 @@ TEST(ManyCommunicators, BeyondTheBudgetAreServedByTheMpiLibraryWhereNoneCanBeGiv
     std::vector<int> all(static_cast<std::size_t>(size_of()), -1);
     EXPECT_EQ(SIBYL_Gather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, 0, comm.get()), MPI_SUCCESS);
   }
-  for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
   const Duplicate comm;
   expect_scan(comm.get());
   EXPECT_TRUE(served(comm.get())) << "the budget came back";

@@ -30,7 +30,6 @@ from sibyl.experiment.grid import (
     PREDICTING,
     PREDICTIONS,
     SCANS,
-    SIZELESS,
     TOLD,
     Grid,
     is_persistent_form,
@@ -47,7 +46,7 @@ from sibyl.experiment.options import (
     read_patterns,
     recorded_pattern,
     repetitions,
-    root_of,
+    root_and_sizes,
     words_of,
 )
 from sibyl.experiment.places import find_launcher
@@ -57,7 +56,7 @@ from sibyl.experiment.runner import Interrupted, choose_benchmark_launcher, nati
 from sibyl.experiment.samples import CellResult
 from sibyl.experiment.units import read_size, read_time
 from sibyl.files import console_beside, write_result
-from sibyl.inputs import whole_number
+from sibyl.inputs import is_int
 from sibyl.mpi.command_line import hosts_are_given
 from sibyl.mpi.installation import Launcher
 from sibyl.mpi.library import find_benchmark
@@ -67,7 +66,6 @@ OF_TWO_RANKS = ("native:two_proc",)
 # Of Open MPI: they step aside on one host, and the job of one rank that lists does not say them.
 OF_SEVERAL_HOSTS = ("native:han",)
 MEASURED, SIMULATED = (32, 3), (5, 1)  # iterations and warm-up
-USUAL_SIZE = 1 << 20
 
 
 def _algorithms(
@@ -135,7 +133,7 @@ def check_variants(grid: Grid, launcher: Launcher) -> None:
             there = ", ".join(known) or "none"
             raise CommandError(f"--algorithms {name}: of {grid.collective} there are {there}")
         _, at, segment = name.partition("@")
-        if at and not 0 < (whole_number(segment) or 0) < 2**31:
+        if at and not is_int(segment, least=1):
             raise CommandError(f"--algorithms {name}: write the bytes of a segment after the @")
 
 
@@ -170,16 +168,11 @@ def make_grid(collective: str, wishes: Wishes) -> Grid:
     delays = [read_time(word) for word in words_of("--max-delay", wishes.max_delay)]
     default = SIMULATED if wishes.simulated else MEASURED
     iterations, warm_up = repetitions(wishes.iterations, wishes.warm_up, wishes.seed, default)
-    same = recorded if recorded is not None and recorded.collective == collective else None
-    root = root_of(wishes.root, same)
+    root, sizes = root_and_sizes(collective, wishes.root, sizes, recorded)
     if not 0 <= root < min(ranks):
         raise CommandError(f"--root {root}: ranks go from 0 to {min(ranks) - 1}")
     operator = wishes.operator or ("bxor" if collective in SCANS else "sum")
     of_known("--operator", operator, OPERATORS)
-    if not sizes:
-        sizes = [same.whole_size] if same is not None and same.whole_size else [USUAL_SIZE]
-    if collective == SIZELESS:
-        sizes = [0]
     cells = make_cells(ranks, sizes, counts, patterns, delays, blocks)
     check_memory(collective, operator, cells)
     told_falsely = wishes.prediction == FALSE_LATE or FALSE_LATE in (wishes.algorithms or "")

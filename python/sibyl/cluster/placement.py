@@ -1,7 +1,6 @@
 """How each MPI's launcher is told to start its ranks on the hosts of a cluster."""
 
 import os
-import re
 import shlex
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from sibyl.errors import CommandError
 from sibyl.mpi.installation import FAMILY_TITLES, Launcher
 from sibyl.mpi.library import library_directories
 from sibyl.mpi.placement import Placement, write_hosts
-from sibyl.paths import is_file
+from sibyl.paths import is_cut, is_file
 
 AGENT = Path(__file__).parent / "agent.sh"
 # What ranks do that wait: leave the processor to others, or look at their sockets all the time.
@@ -67,7 +66,7 @@ def place(
 
 def _check_agent(agent: Path) -> None:
     # Open MPI cuts the path there and finds no such program; MPICH waits for ever.
-    if re.search(r"[\s:]", str(agent)):
+    if is_cut(agent):
         raise CommandError(
             f"no launcher starts its daemons by a file in {agent.parent.parent}; set TMPDIR to a "
             f"directory without blanks and colons in its name"

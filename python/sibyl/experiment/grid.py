@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from sibyl.inputs import whole_number
+from sibyl.inputs import is_int
 
 SHAPES = ("flat", "uniform", "skewed", "root-late", "fixed", "normal", "exponential")
 COUNTS = ("same", "random", "spikes", "decreasing", "alternating", "two-blocks")
@@ -89,14 +89,8 @@ def is_persistent_form(collective: str, name: str) -> bool:
     return (
         form in PERSISTENT.get(collective, ())
         and (not colon or (told in MISLED and form in SORTED))
-        and (not at or (form != "LS" and _is_int(transfers)) or transfers == "1")
+        and (not at or (form != "LS" and is_int(transfers)) or transfers == "1")
     )
-
-
-def _is_int(text: str) -> bool:
-    """Whether the MPI program can count to it."""
-    number = whole_number(text)
-    return number is not None and number < 2**31
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ class Journal(Generic[T]):
         self._held = file
         self._entries = self._read()  # what whoever had it has added last
 
+    def renew(self) -> None:
+        """Remove everything of one that is held, and hold what comes."""
+        self.forget()
+        self.hold()
+
     def read(self) -> list[T]:
         """What is there, in the order in which it was finished."""
         return list(self._entries)

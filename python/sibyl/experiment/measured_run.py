@@ -69,9 +69,8 @@ class MeasuredRun:
         for journal in self.journals:
             journal.hold()
         if not resume:
-            self.forget()
             for journal in self.journals:
-                journal.hold()  # of the new file
+                journal.renew()
         self.done = [journal.read() for journal in self.journals]
 
     @property

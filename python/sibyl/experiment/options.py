@@ -13,7 +13,7 @@ import typer
 
 from sibyl.cluster.state import check_queue
 from sibyl.errors import CommandError
-from sibyl.experiment.grid import BARE, SHAPES
+from sibyl.experiment.grid import BARE, SHAPES, SIZELESS
 from sibyl.experiment.recording import (
     Site,
     choose_site,
@@ -26,6 +26,7 @@ from sibyl.files import Read, check_all_writable
 from sibyl.inputs import whole_number
 
 PLACES = ("local", "cluster", "smpi")
+USUAL_SIZE = 1 << 20
 MOST_ITERATIONS = 1_000_000_000  # the benchmark adds up those of the warm-up in an int
 
 
@@ -220,11 +221,21 @@ def recorded_pattern(text: str, collective: str, sizes: Sequence[int]) -> tuple[
     return ",".join(patterns), found
 
 
-def root_of(wished: int | None, recorded: Site | None) -> int:
-    """--root; where it is absent that of the recorded calls of this collective, if it has one."""
-    if wished is not None:
-        return wished
-    return recorded.root if recorded is not None and recorded.root >= 0 else 0
+def root_and_sizes(
+    collective: str, root: int | None, sizes: Sequence[int], recorded: Site | None
+) -> tuple[int, list[int]]:
+    """--root and --size; where they are absent those of recorded calls of this collective.
+
+    Args:
+        collective: that is measured, or simulated.
+        root: that --root says; None where it is absent.
+        sizes: that --size says; none where it is absent.
+        recorded: the call site that is replayed.
+    """
+    if recorded is not None and recorded.collective == collective:
+        root = max(recorded.root, 0) if root is None else root  # -1: it has none
+        sizes = sizes or [recorded.whole_size or USUAL_SIZE]
+    return root or 0, [0] if collective == SIZELESS else list(sizes or [USUAL_SIZE])
 
 
 def repetitions(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -10,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from sibyl._core import __version__
 from sibyl.errors import CommandError
-from sibyl.paths import is_file, why_absent
+from sibyl.paths import is_cut, is_file, why_absent
 
 SHIM = "libsibyl-preload.so"
 RECORDER = "libsibyl-profile.so"
@@ -84,7 +83,7 @@ def check_preloadable(library: Path) -> Path:
     Raises:
         CommandError: the loader would split its path; with one line that says how to mend it.
     """
-    if re.search(r"[\s:]", str(library)):
+    if is_cut(library):
         raise CommandError(
             f"{library}: blanks and colons part the names in LD_PRELOAD, so that the loader would "
             f"not find it; move Sibyl, or link {library.parent} under a path without them and set "

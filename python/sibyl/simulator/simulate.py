@@ -11,7 +11,7 @@ from sibyl import __version__, _core
 from sibyl.errors import CommandError, counted
 from sibyl.experiment.grid import SHAPES, SIZELESS, make_cells
 from sibyl.experiment.journal import Journal, kept_on_failure, say_kept
-from sibyl.experiment.options import recorded_pattern, root_of, words_of
+from sibyl.experiment.options import recorded_pattern, root_and_sizes, words_of
 from sibyl.experiment.recording import pattern_paths, split_name
 from sibyl.experiment.runner import Interrupted, signals_interrupt
 from sibyl.experiment.units import read_size, read_time
@@ -40,7 +40,6 @@ from sibyl.simulator.session import (
 
 # Where neither --ranks nor --nodes say it.
 USUAL_RANKS = 48
-USUAL_SIZE = 1 << 20
 PICTURES_MOST = 24
 
 
@@ -64,14 +63,8 @@ def with_problems(
     usual = USUAL_RANKS if named is None else len(named)
     if recorded is not None and wishes.ranks is None and named is None:
         usual = recorded.ranks
-    same = recorded
-    if recorded is not None and recorded.collective != settings.collective:
-        same = None
-    settings = replace(settings, root=root_of(wishes.root, same))
-    if settings.collective == SIZELESS:
-        sizes = [0]
-    elif not sizes:
-        sizes = [same.whole_size] if same is not None and same.whole_size else [USUAL_SIZE]
+    root, sizes = root_and_sizes(settings.collective, wishes.root, sizes, recorded)
+    settings = replace(settings, root=root)
     ranks = [usual] if wishes.ranks is None else _numbers("--ranks", wishes.ranks)
     for count in ranks:
         nodes.check_ranks(count)
@@ -129,8 +122,7 @@ def run(settings: Settings, wishes: Wishes, nodes: NodeOptions, outputs: Outputs
     journal = Journal(fingerprint, partial(Row.from_json, entrants=entrants))
     journal.hold()
     if not outputs.resume:
-        journal.forget()
-        journal.hold()  # of the new file
+        journal.renew()
     cells = [(problem, entrant.name) for problem in problems for entrant in entrants]
     with kept_on_failure([journal], len(cells), "rows"):
         interrupted = 0

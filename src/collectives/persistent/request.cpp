@@ -121,17 +121,16 @@ int PersistentRequest::open_native(CommunicatorState& state, MPI_Comm comm) {
 
 int PersistentRequest::reserve() {
   if (!runs_program()) return MPI_SUCCESS;
-  int error = MPI_SUCCESS;
-  for (const Arm arm : {Arm::challenger, Arm::own}) {
-    if (arm == Arm::challenger && bound_.challenger == nullptr) continue;
+  const auto bind_once = [&](Arm arm) {
     governed_.arm = arm;
-    if (error == MPI_SUCCESS) {
-      error = execution_.bind(find_program(nullptr), bound_.call, workspace_);
-      execution_.unbind();
-    }
-  }
+    const int error = execution_.bind(find_program(nullptr), bound_.call, workspace_);
+    execution_.unbind();
+    return error;
+  };
   if (queue_) workspace_.first_with.reserve(static_cast<std::size_t>(ranks_));
-  return error;
+  const int other = bound_.challenger == nullptr ? MPI_SUCCESS : bind_once(Arm::challenger);
+  const int own = bind_once(Arm::own);
+  return other != MPI_SUCCESS ? other : own;
 }
 
 void PersistentRequest::open_window() {

@@ -12,6 +12,7 @@
 
 #include "collectives/persistent/cases.hpp"
 #include "collectives/persistent/request.hpp"
+#include "support/taken_budget.hpp"
 
 namespace sibyl::test {
 namespace {
@@ -364,12 +365,10 @@ TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAll) {
 
 // The MPI library's collectives would complain at that rank alone, and leave the others waiting.
 TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAllWhereTheLibraryServes) {
-  Process& process = *Process::get();
   const int rank = rank_in();
   const int last = size_of() - 1;
-  std::vector<bool> taken;
-  while (rank == last && process.take_private()) taken.push_back(true);
   {
+    const TakenBudget taken;
     const Duplicate comm;
     std::int64_t send = rank;
     std::vector<std::int64_t> receive(static_cast<std::size_t>(size_of()), -1);
@@ -390,7 +389,6 @@ TEST(Persistent, WhatIsWrongAtOneRankIsRefusedAtAllWhereTheLibraryServes) {
     }
     EXPECT_EQ(SIBYL_Request_free(&request), MPI_SUCCESS);
   }
-  for (std::size_t i = 0; i < taken.size(); ++i) process.give_back_private();
 }
 
 // Rank 0 is what rank 1 waits for, and completes only with what rank 1 has still to do.
